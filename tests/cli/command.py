@@ -1,5 +1,6 @@
 """The command that the tests run, built or not, and `python -m waybill` beside it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,24 @@ BINARY = Path(os.environ.get("WAYBILL_COMMAND", ROOT / "build/waybill")).resolve
 needs_binary = pytest.mark.skipif(
     not BINARY.exists(), reason="build/waybill is not built"
 )
+
+
+def run(*arguments, data=None, env=None, **options):
+    """Ends the command, which reads `data` and has `env` in its environment too."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.run(
+        [BINARY, *arguments],
+        input=data,
+        env={**os.environ, **(env or {})},
+        **{**pipes, **options},
+    )
+
+
+def error_of(ended):
+    """What it told of an error with `--json`."""
+    told = json.loads(ended.stdout)
+    assert told.keys() == {"ok", "error"} and told["ok"] is False
+    return told["error"]
 
 
 def discover(folder, *arguments):

@@ -1,22 +1,17 @@
 """Runs `waybill diff` for tests."""
 
 import json
-import subprocess
 import textwrap
 
+import command
 import pytest
 import waybill
-from command import BINARY
 
 
 def run(folder, one, other, *options):
     for name, data in ("a", one), ("b", other):
         (folder / name).write_bytes(data)
-    return subprocess.run(
-        [BINARY, "diff", folder / "a", folder / "b", *options],
-        capture_output=True,
-        text=True,
-    )
+    return command.run("diff", folder / "a", folder / "b", *options, text=True)
 
 
 @pytest.fixture

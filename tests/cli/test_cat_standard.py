@@ -5,13 +5,12 @@ import decimal
 import fractions
 import json
 import pathlib
-import subprocess
 import threading
 from datetime import date, datetime, time, timedelta, timezone
 
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import error_of, needs_binary, run
 
 pytestmark = needs_binary
 
@@ -19,12 +18,7 @@ HOUR = timezone(timedelta(hours=1))
 
 
 def cat(value, *options):
-    return subprocess.run(
-        [BINARY, "cat", "-", "--json", *options],
-        input=waybill.dumps(value),
-        capture_output=True,
-        text=False,
-    )
+    return run("cat", "-", "--json", *options, data=waybill.dumps(value))
 
 
 def standard(value, *options):
@@ -36,7 +30,7 @@ def standard(value, *options):
 def refusal(value, *options):
     ended = cat(value, *options)
     assert ended.returncode == 3, ended.stdout
-    error = json.loads(ended.stdout)["error"]
+    error = error_of(ended)
     assert error["code"] == "refused"
     return error["detail"]
 

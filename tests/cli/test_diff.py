@@ -1,15 +1,11 @@
 """`waybill diff`: says why two payloads differ, in one line first."""
 
-import functools
 import json
-import os
-import subprocess
-import textwrap
-from pathlib import Path
 
+import command
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import needs_binary
 from diffs import changes, define, diff, run, summary
 
 __all__ = ["diff"]  # A fixture.
@@ -291,20 +287,6 @@ def test_deep_payloads_are_walked_without_recursion(diff):
     assert (old, new) == ("1", "2")
 
 
-def test_what_is_no_envelope_ends_with_2(tmp_path):
-    ended = run(tmp_path, waybill.dumps(1), b"\x80", "--json")
-
-    assert ended.returncode == 2
-    assert json.loads(ended.stdout)["error"]["code"] == "not_an_envelope"
-
-
-@pytest.mark.parametrize("arguments", [(), ("a",), ("-", "-"), ("a", "b", "--what")])
-def test_misunderstanding_ends_with_1(tmp_path, arguments):
-    ended = subprocess.run([BINARY, "diff", *arguments], cwd=tmp_path, input=b"")
-
-    assert ended.returncode == 1
-
-
 LAMBDAS = "def make(n):\n  if n: return lambda: 11\n  return lambda: 12\n"
 
 
@@ -377,10 +359,7 @@ def test_json_does_not_steer_the_terminal(tmp_path):
     )
 
     compared = run(tmp_path, one, other, "--json")
-    (tmp_path / "a").write_bytes(one)
-    told = subprocess.run(
-        [BINARY, "inspect", "--json", tmp_path / "a"], capture_output=True, text=True
-    )
+    told = command.run("inspect", "--json", tmp_path / "a", text=True)
 
     for text in compared.stdout, told.stdout:
         assert json.loads(text)

@@ -3,7 +3,6 @@
 import functools
 
 import pytest
-import waybill
 from command import needs_binary
 from diffs import changes, define, diff, summary
 

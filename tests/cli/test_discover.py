@@ -4,10 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
+import command
 import pytest
-from command import BINARY, discover, needs_binary
+from command import discover, needs_binary
 from terminals import open_terminal
 
 MODULE = """\
@@ -129,10 +129,10 @@ def test_function_without_imports_says_so(folder):
 def test_colours_of_terminals_can_be_left_out(folder, options, colours):
     ours, theirs = open_terminal()
     environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-    command = [sys.executable, "-m", "waybill", "discover", "sample_module:parse"]
+    words = [sys.executable, "-m", "waybill", "discover", "sample_module:parse"]
 
     subprocess.run(
-        [*command, *options],
+        [*words, *options],
         cwd=folder,
         stdout=theirs,
         env={**environment, "TERM": "xterm"},
@@ -179,22 +179,17 @@ def test_what_python_raises_ends_with_5_and_one_line(folder, target, message):
 @needs_binary
 class TestCommand:
     def run(self, folder, *arguments, **environment):
-        return subprocess.run(
-            [BINARY, "discover", *arguments],
-            cwd=folder,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-        )
+        words = {"cwd": folder, "env": environment, "text": True}
+        return command.run("discover", *arguments, **words)
 
     @pytest.mark.parametrize("options", [(), ("--json",)])
     def test_command_says_what_the_module_says(self, folder, options):
-        command = self.run(
+        ended = self.run(
             folder, "sample_module:parse", *options, WAYBILL_PYTHON=sys.executable
         )
 
         module = discover(folder, "sample_module:parse", *options)
-        assert (command.returncode, command.stdout) == (0, module.stdout)
+        assert (ended.returncode, ended.stdout) == (0, module.stdout)
 
     def test_python_option_goes_before_the_environment(self, folder):
         run = self.run(

@@ -5,11 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import BINARY, needs_binary, run
 
 pytestmark = needs_binary
 
@@ -31,12 +30,6 @@ OBJECTS = {
     "data": {"answer": 42, "list": [1.5, None, "x" * 300, b"\0\1", (1, 2)]},
     "shared": [[1]] * 2,
 }
-
-
-def run(command, *arguments, data=None, **options):
-    return subprocess.run(
-        [BINARY, command, *arguments], input=data, capture_output=True, **options
-    )
 
 
 @pytest.fixture(params=OBJECTS)
@@ -140,52 +133,6 @@ def test_verify_accepts_what_dumps_makes(payload):
     assert not counts
 
 
-@pytest.mark.parametrize("command", ["inspect", "verify"])
-@pytest.mark.parametrize(
-    ("spoil", "code"),
-    [
-        (lambda data: b"", "truncated"),
-        (lambda data: data[:-1], "truncated"),
-        (lambda data: data + b"\0", "trailing_bytes"),
-        (lambda data: b"\x80\x04N.", "not_an_envelope"),
-        (lambda data: data.replace(b"answer", b"Answer"), "digest_mismatch"),
-    ],
-    ids=["empty", "cut", "more", "pickle", "altered"],
-)
-def test_what_is_no_envelope_ends_with_2(command, spoil, code):
-    data = spoil(waybill.dumps(OBJECTS["data"]))
-
-    result = run(command, "-", "--json", data=data)
-
-    assert result.returncode == 2
-    assert json.loads(result.stdout)["error"]["code"] == code
-    assert result.stderr.startswith(f"waybill: {code} at byte ".encode())
-
-
-def test_file_that_cannot_be_read_ends_with_2(tmp_path):
-    result = run("inspect", tmp_path / "absent")
-
-    assert (result.returncode, result.stdout) == (2, b"")
-    assert b"No such file" in result.stderr
-
-
-@pytest.mark.parametrize(
-    "arguments", [(), ("inspect",), ("inspect", "-", "--no-such"), ("no-such", "-")]
-)
-def test_misunderstanding_ends_with_1(arguments):
-    result = subprocess.run([BINARY, *arguments], capture_output=True)
-
-    assert result.returncode == 1
-    assert result.stderr
-
-
-def test_help_is_fine():
-    result = subprocess.run([BINARY, "--help"], capture_output=True, text=True)
-
-    assert result.returncode == 0
-    assert "inspect" in result.stdout
-
-
 def test_binary_runs_where_there_is_no_python(payload):
     result = run("verify", "-", data=payload, env={"PATH": "/nonexistent"})
 
@@ -200,21 +147,3 @@ def test_binary_links_no_python():
 
     assert "libc" in linked
     assert "python" not in linked
-
-
-@pytest.mark.parametrize("option", ["--depth", "--items"])
-def test_negative_counts_are_a_misunderstanding(tmp_path, option):
-    (tmp_path / "a").write_bytes(waybill.dumps(1))
-
-    ended = subprocess.run([BINARY, "inspect", option, "-1", tmp_path / "a"])
-
-    assert ended.returncode == 1
-
-
-@pytest.mark.parametrize("command", [("inspect",), ("verify",), ("diff", "a")])
-def test_output_that_cannot_be_written_ends_with_2(tmp_path, command):
-    (tmp_path / "a").write_bytes(waybill.dumps(1))
-    with open("/dev/full", "wb") as full:
-        ended = subprocess.run([BINARY, *command, "a"], cwd=tmp_path, stdout=full)
-
-    assert ended.returncode == 2

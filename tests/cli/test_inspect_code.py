@@ -2,17 +2,14 @@
 
 import dis
 import importlib
-import inspect
 import json
-import os
-import subprocess
-import sys
 import types
 from pathlib import Path
 
+import command
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import needs_binary
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "v1"
 
@@ -24,9 +21,7 @@ MODULES += ["logging", "pickle", "statistics", "tarfile", "typing", "zipfile"]
 
 
 def run(*arguments, data):
-    ended = subprocess.run(
-        [BINARY, "inspect", "-", *arguments], input=data, capture_output=True
-    )
+    ended = command.run("inspect", "-", *arguments, data=data)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.decode()
 

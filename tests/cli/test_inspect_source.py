@@ -2,10 +2,10 @@
 
 import inspect
 import json
-import subprocess
 
+import command
 import waybill
-from command import BINARY, needs_binary
+from command import needs_binary
 
 pytestmark = needs_binary
 
@@ -25,11 +25,7 @@ def around():
 
 
 def run(payload, *arguments):
-    ended = subprocess.run(
-        [BINARY, "inspect", "-", "--source", *arguments],
-        input=payload,
-        capture_output=True,
-    )
+    ended = command.run("inspect", "-", "--source", *arguments, data=payload)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.decode()
 
@@ -84,11 +80,7 @@ def test_code_without_source_says_so():
 
 
 def test_without_the_option_there_is_none():
-    ended = subprocess.run(
-        [BINARY, "inspect", "-", "--json"],
-        input=sent(scaled, source=True),
-        capture_output=True,
-    )
+    ended = command.run("inspect", "-", "--json", data=sent(scaled, source=True))
 
     assert b"def scaled" not in ended.stdout
 

@@ -1,12 +1,11 @@
 """Characters that are not seen, or steer a terminal, reach none: inspect, cat, diff."""
 
 import json
-import subprocess
 import unicodedata
 
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import needs_binary, run
 
 pytestmark = needs_binary
 
@@ -31,7 +30,7 @@ INVISIBLE = sorted(
 
 
 def output(*arguments, data=None):
-    ended = subprocess.run([BINARY, *arguments], input=data, capture_output=True)
+    ended = run(*arguments, data=data)
     return (ended.stdout + ended.stderr).decode()
 
 

@@ -1,43 +1,33 @@
 """With `--json`, each command tells what went wrong on stdout, in one shape; on stderr
 it is one line, as ever."""
 
-import json
 import os
-import subprocess
 import sys
 
+import command
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import needs_binary
 
 pytestmark = needs_binary
 
-ON_FILES = ["inspect", "verify", "cat", "run", "diff"]
+ON_FILES = ["inspect", "verify", "cat", "ls", "explain", "run", "diff"]
+on_files = pytest.mark.parametrize("name", ON_FILES)
 
 
-def run(command, *arguments):
-    others = [arguments[0]] if command == "diff" else []
-    ended = subprocess.run(
-        [BINARY, command, *arguments, *others, "--json"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "WAYBILL_PYTHON": sys.executable},
-    )
-    return ended, json.loads(ended.stdout) if ended.stdout else None
+def failed(name, *arguments):
+    """How it ended, and what it told."""
+    others = [arguments[0]] if name == "diff" else []
+    env = {"WAYBILL_PYTHON": sys.executable}
+    ended = command.run(name, *arguments, *others, "--json", env=env, text=True)
+    return ended, command.error_of(ended)
 
 
-def error_of(*arguments):
-    ended, told = run(*arguments)
-    assert told.keys() == {"ok", "error"}
-    assert told["ok"] is False
-    return ended, told["error"]
-
-
-@pytest.mark.parametrize("command", ON_FILES)
-def test_file_that_cannot_be_read_is_told(command, tmp_path):
+@on_files
+def test_file_that_cannot_be_read_is_told(name, tmp_path):
     path = tmp_path / 'a "name"\n\xe9'
 
-    ended, error = error_of(command, path)
+    ended, error = failed(name, path)
 
     assert ended.returncode == 2
     assert error["code"] == "unreadable"
@@ -48,30 +38,41 @@ def test_file_that_cannot_be_read_is_told(command, tmp_path):
 
 
 def test_name_that_is_no_text_is_told(tmp_path):
-    _, error = error_of("inspect", os.fsencode(tmp_path) + b"/\xff")
+    _, error = failed("inspect", os.fsencode(tmp_path) + b"/\xff")
 
     assert error["code"] == "unreadable"
 
 
-@pytest.mark.parametrize("command", ON_FILES)
-def test_what_is_no_envelope_has_code_byte_and_words_apart(command, tmp_path):
-    path = tmp_path / "altered"
-    altered = bytearray(waybill.dumps({"answer": 42}))
-    altered[-4] ^= 1  # Of the digest.
-    path.write_bytes(altered)
+#: What is done to an envelope, and the code and words that tell it.
+SPOILED = {
+    "empty": (lambda data: b"", "truncated", ""),
+    "cut": (lambda data: data[:-1], "truncated", ""),
+    "more": (lambda data: data + b"\0", "trailing_bytes", ""),
+    "pickle": (lambda data: b"\x80\x04N.", "not_an_envelope", ""),
+    "text": (lambda data: b"x", "not_an_envelope", ""),
+    "altered": (
+        lambda data: data.replace(b"answer", b"Answer"),
+        "digest_mismatch",
+        "the bytes before the digest are not those",
+    ),
+}
 
-    ended, error = error_of(command, path)
+
+@on_files
+@pytest.mark.parametrize(("spoil", "code", "words"), SPOILED.values(), ids=SPOILED)
+def test_what_is_no_envelope_has_code_byte_and_words_apart(
+    name, spoil, code, words, tmp_path
+):
+    path = tmp_path / "spoiled"
+    path.write_bytes(spoil(waybill.dumps({"answer": 42})))
+
+    ended, error = failed(name, path)
 
     assert ended.returncode == 2
-    assert error == {
-        "code": "digest_mismatch",
-        "offset": error["offset"],
-        "detail": error["detail"],
-    }
-    assert error["detail"].startswith("the bytes before the digest are not those")
-    assert ended.stderr == (
-        f"waybill: digest_mismatch at byte {error['offset']}: {error['detail']}\n"
-    )
+    assert error.keys() == {"code", "offset", "detail"}
+    assert error["code"] == code and error["detail"].startswith(words)
+    told = f"waybill: {code} at byte {error['offset']}: {error['detail']}\n"
+    assert ended.stderr == told
 
 
 def test_file_that_cannot_be_written_is_told(tmp_path):
@@ -81,7 +82,7 @@ def test_file_that_cannot_be_written_is_told(tmp_path):
     )
     (tmp_path / "sender.key").chmod(0o600)
 
-    ended, error = error_of(
+    ended, error = failed(
         *("sign", tmp_path / "data", "--key", tmp_path / "sender.key"),
         *("-o", tmp_path / "absent" / "signed"),
     )
@@ -92,7 +93,7 @@ def test_file_that_cannot_be_written_is_told(tmp_path):
 
 
 def test_module_that_is_not_there_is_told():
-    ended, error = error_of("discover", "no_such_module:f")
+    ended, error = failed("discover", "no_such_module:f")
 
     assert ended.returncode == 5
     assert error == {
@@ -105,7 +106,7 @@ def test_module_that_is_not_there_is_told():
 def test_result_that_json_has_no_word_for_is_told(tmp_path):
     (tmp_path / "task").write_bytes(waybill.dumps({1, 2}))
 
-    ended, error = error_of("run", tmp_path / "task")
+    ended, error = failed("run", tmp_path / "task")
 
     assert ended.returncode == 5
     assert error["code"] == "not_json"
@@ -121,16 +122,16 @@ def test_result_that_json_has_no_word_for_is_told(tmp_path):
     ],
 )
 def test_command_line_that_python_does_not_understand_is_told(arguments):
-    ended, error = error_of(*arguments)
+    ended, error = failed(*arguments)
 
     assert (ended.returncode, error["code"]) == (1, "usage")
     assert ended.stderr == f"waybill: {error['detail']}\n"
 
 
-@pytest.mark.parametrize("command", ["run", "discover"])
+@pytest.mark.parametrize("name", ["run", "discover"])
 @pytest.mark.parametrize("python", ["/no/such/python", "/bin/false-python"])
-def test_python_that_cannot_be_started_is_told(command, python):
-    ended, error = error_of(command, "x", "--python", python)
+def test_python_that_cannot_be_started_is_told(name, python):
+    ended, error = failed(name, "x", "--python", python)
 
     assert (ended.returncode, error["code"]) == (5, "no_python")
     assert python in error["detail"]

@@ -7,19 +7,13 @@ import sys
 
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import BINARY, error_of, needs_binary, run
 from waybill.security import SigningKey
 
 numpy = pytest.importorskip("numpy")
 pytestmark = needs_binary
 
 LARGE = numpy.arange(20_000.0).reshape(100, 200)
-
-
-def run(*arguments, data=None):
-    return subprocess.run(
-        [BINARY, *map(str, arguments)], input=data, capture_output=True
-    )
 
 
 @pytest.fixture
@@ -99,7 +93,7 @@ def test_a_path_begins_below(path):
 def test_a_path_that_leads_nowhere_is_an_error(path):
     for command in ("ls", "cat"):
         done = run(command, path, "['nothing']", "--json")
-        error = json.loads(done.stdout)["error"]
+        error = error_of(done)
         assert done.returncode == 3
         assert error["detail"].startswith("nothing is at ['nothing']; the payload is a")
         assert error["offset"] > 0
@@ -150,7 +144,7 @@ def test_an_altered_buffer_is_no_matter_but_for_who_writes_it(path):
     assert run("cat", path, "['config']").returncode == 0
     done = run("cat", path, "['weights']", "--json")
     assert done.returncode == 2
-    assert json.loads(done.stdout)["error"]["code"] == "digest_mismatch"
+    assert error_of(done)["code"] == "digest_mismatch"
 
 
 def test_signatures_are_checked_where_a_key_is_given(path, tmp_path):
@@ -187,8 +181,5 @@ def test_large_files_are_mapped(tmp_path):
     os.unlink(path)
 
 
-@pytest.mark.parametrize("data", [b"", b"x", b"\x98" * 50])
-def test_what_is_no_envelope_is_refused(data):
-    done = run("ls", "-", data=data)
-
-    assert done.returncode == 2 and done.stderr
+def test_arrays_in_arrays_are_no_envelope():
+    assert run("ls", "-", data=b"\x98" * 50).returncode == 2

@@ -4,17 +4,17 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
+import command
 import pytest
 import waybill
-from command import BINARY, ROOT, needs_binary
+from command import ROOT, needs_binary
 
 pytestmark = needs_binary
 
 
 def run(*arguments):
-    ended = subprocess.run([BINARY, *arguments], capture_output=True, text=True)
+    ended = command.run(*arguments, text=True)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 

@@ -4,11 +4,11 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
+import command
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import needs_binary
 
 
 def run(*arguments, data=None, **environment):
@@ -280,18 +280,13 @@ def test_command_says_what_the_module_says(tmp_path):
     (tmp_path / "task").write_bytes(send(join))
     arguments = (tmp_path / "task", '{"args": ["x,y"], "kwargs": {"b": [1, [2]]}}')
 
-    command = subprocess.run(
-        [BINARY, "run", *arguments, "--json", "--python", sys.executable],
-        capture_output=True,
-    )
-    positional = subprocess.run(
-        [BINARY, "run", tmp_path / "task", "[1,2]", "--python", sys.executable],
-        capture_output=True,
-    )
+    python = {"WAYBILL_PYTHON": sys.executable}
+    ended = command.run("run", *arguments, "--json", env=python)
+    positional = command.run("run", tmp_path / "task", "[1,2]", env=python)
 
-    assert command.returncode == 0, command.stderr
-    assert command.stdout == run(*arguments, "--json").stdout
-    assert json.loads(command.stdout)["result"] == ["x,y", [1, [2]]]
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == run(*arguments, "--json").stdout
+    assert json.loads(ended.stdout)["result"] == ["x,y", [1, [2]]]
     assert positional.returncode == 5
     assert b"TypeError" in positional.stderr
 
@@ -299,11 +294,7 @@ def test_command_says_what_the_module_says(tmp_path):
 @needs_binary
 class TestTheCommand:
     def run(self, folder, *arguments, python=sys.executable):
-        return subprocess.run(
-            [BINARY, "run", "--python", python, *arguments],
-            cwd=folder,
-            capture_output=True,
-        )
+        return command.run("run", "--python", python, *arguments, cwd=folder)
 
     @pytest.mark.parametrize(
         ("options", "code"),

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import BINARY, error_of, needs_binary, run
 from terminals import open_terminal
 
 numpy = pytest.importorskip("numpy")
@@ -15,10 +15,6 @@ pytestmark = needs_binary
 
 FIRST = numpy.arange(20_000.0)
 LAST = numpy.arange(30_000.0)
-
-
-def run(*arguments):
-    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True)
 
 
 @pytest.fixture
@@ -94,7 +90,7 @@ def test_a_file_without_its_head_is_told(path):
     done = run("salvage", path, "--json")
 
     assert done.returncode == 2
-    assert json.loads(done.stdout)["error"]["code"] == "truncated"
+    assert error_of(done)["code"] == "truncated"
 
 
 def test_what_is_whole_is_loaded_from_a_damaged_file(path):

@@ -2,19 +2,14 @@
 
 import base64
 import json
-import subprocess
 
 import pytest
-from command import BINARY, ROOT, needs_binary
+from command import ROOT, error_of, needs_binary, run
 
 pytestmark = needs_binary
 
 SAMPLE = ROOT / "fuzz/corpus/envelope/buffers.waybill"
 LAST_BUFFER = 192
-
-
-def run(*arguments, data=None):
-    return subprocess.run([BINARY, *arguments], input=data, capture_output=True)
 
 
 def altered(at):
@@ -42,7 +37,7 @@ def test_verify_checks_what_stands_behind_the_head(at, code):
     refused = run("verify", "-", "--json", data=altered(at))
 
     assert refused.returncode == 2
-    assert json.loads(refused.stdout)["error"]["code"] == code
+    assert error_of(refused)["code"] == code
 
 
 def test_verify_refuses_what_is_cut_or_followed():

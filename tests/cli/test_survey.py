@@ -1,8 +1,6 @@
 """`waybill discover` of modules, packages and folders: many functions at once."""
 
 import json
-import os
-import subprocess
 import sys
 import textwrap
 

@@ -1,5 +1,6 @@
 """What is said of a command line that is not understood, and `waybill help`."""
 
+import functools
 import json
 import os
 import resource
@@ -7,18 +8,16 @@ import subprocess
 import sys
 import threading
 
+import command
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import BINARY, error_of, needs_binary
 from terminals import open_terminal
 
 pytestmark = needs_binary
 
 
-def run(*arguments, **options):
-    return subprocess.run(
-        [BINARY, *arguments], capture_output=True, text=True, **options
-    )
+run = functools.partial(command.run, text=True)
 
 
 MISTAKES = [
@@ -33,7 +32,12 @@ MISTAKES = [
     (("inspect", "-dash"), "unknown option -dash; see waybill inspect --help"),
     (("inspect", "a", "b"), "unexpected argument b; see waybill inspect --help"),
     (("diff", "-", "-"), "only one of both can be stdin"),
+    (("diff", "a", "b", "--what"), "unknown option --what; see waybill diff --help"),
+    (("completion",), "SHELL is required; see waybill completion --help"),
     (("completion", "tcsh"), "SHELL: tcsh is none of bash, zsh or fish"),
+    (("sign", "-"), "Exactly 1 option from [--key,--key-env] is required"),
+    (("sign", "--key=a", "--key-env=b", "-"), "Exactly 1 option from [--key,"),
+    (("keygen",), "--out is required"),
 ]
 
 
@@ -50,10 +54,9 @@ def test_mistake_is_told_in_one_line(arguments, message):
 def test_mistake_is_told_as_json_too(arguments, message):
     ended = run(*arguments, "--json")
 
-    told = json.loads(ended.stdout)
-    assert told.keys() == {"ok", "error"}
-    assert (told["ok"], told["error"]["code"]) == (False, "usage")
-    assert ended.stderr == f"waybill: {told['error']['detail']}\n"
+    error = error_of(ended)
+    assert error["code"] == "usage"
+    assert ended.stderr == f"waybill: {error['detail']}\n"
 
 
 @pytest.mark.parametrize("value", ["-1", "65", "x", "0x10", "1.5", " 1", "9" * 30])
@@ -81,26 +84,26 @@ def test_help_is_what_the_option_prints(words):
     assert asked.stdout.strip() == run(*words[1:], "--help").stdout.strip()
 
 
-def test_help_that_cannot_be_written_ends_with_2():
+@pytest.mark.parametrize(
+    "words",
+    [("inspect", "a"), ("verify", "a"), ("cat", "a"), ("diff", "a", "a"), ("--help",)],
+)
+def test_output_that_cannot_be_written_ends_with_2(words, tmp_path):
+    (tmp_path / "a").write_bytes(waybill.dumps(1))
     with open("/dev/full", "wb") as full:
-        ended = subprocess.run([BINARY, "--help"], stdout=full, stderr=subprocess.PIPE)
+        ended = run(*words, cwd=tmp_path, stdout=full)
 
     assert ended.returncode == 2
+    assert ended.stderr.startswith("waybill: stdout: ")
 
 
-@pytest.mark.parametrize("command", ["inspect", "verify", "cat"])
-def test_stream_without_an_end_is_no_envelope(command):
-    ended = run(command, "/dev/zero", "--json", timeout=60)
-
-    assert ended.returncode == 2
-    assert json.loads(ended.stdout)["error"]["code"] == "not_an_envelope"
-
-
-def test_payload_without_an_end_is_none_to_run_either():
-    ended = run("run", "/dev/zero", "--json", "--python", sys.executable, timeout=60)
+@pytest.mark.parametrize("name", ["inspect", "verify", "cat", "run"])
+def test_stream_without_an_end_is_no_envelope(name):
+    python = {"WAYBILL_PYTHON": sys.executable}
+    ended = run(name, "/dev/zero", "--json", env=python, timeout=60)
 
     assert ended.returncode == 2
-    assert json.loads(ended.stdout)["error"]["code"] == "not_an_envelope"
+    assert error_of(ended)["code"] == "not_an_envelope"
 
 
 def test_rules_without_an_end_are_no_policy(tmp_path):
@@ -113,7 +116,7 @@ def test_rules_without_an_end_are_no_policy(tmp_path):
     )
 
     assert ended.returncode == 1
-    assert "more than" in json.loads(ended.stdout)["error"]["detail"]
+    assert "more than" in error_of(ended)["detail"]
 
 
 def test_envelope_before_a_stream_without_an_end_has_trailing_bytes(tmp_path):
@@ -126,7 +129,7 @@ def test_envelope_before_a_stream_without_an_end_has_trailing_bytes(tmp_path):
     stream.stdout.close()
     stream.wait(timeout=60)
 
-    assert json.loads(ended.stdout)["error"]["code"] == "trailing_bytes"
+    assert error_of(ended)["code"] == "trailing_bytes"
 
 
 def through_a_pipe(path, data):
@@ -170,7 +173,7 @@ def test_memory_that_is_not_there_is_told(tmp_path):
     )
 
     assert ended.returncode == 2
-    assert json.loads(ended.stdout)["error"]["code"] == "unreadable"
+    assert error_of(ended)["code"] == "unreadable"
 
 
 @pytest.mark.parametrize("variable", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])

@@ -1,13 +1,11 @@
 """`waybill verify --source`: whether source gives the bytecode beside it."""
 
 import json
-import os
-import subprocess
 import sys
 
 import pytest
 import waybill
-from command import BINARY, needs_binary
+from command import error_of, needs_binary, run
 from other_python import altered, as_of_another_python
 
 pytestmark = needs_binary
@@ -30,12 +28,8 @@ def sent(*functions, **options):
 
 
 def verify(payload, *arguments, python=sys.executable):
-    return subprocess.run(
-        [BINARY, "verify", "--source", "-", *map(str, arguments)],
-        input=payload,
-        capture_output=True,
-        env={**os.environ, "WAYBILL_PYTHON": str(python)},
-    )
+    env = {"WAYBILL_PYTHON": str(python)}
+    return run("verify", "--source", "-", *arguments, data=payload, env=env)
 
 
 def changed():
@@ -90,12 +84,11 @@ def test_file_and_buffers_behind_its_head_are_checked(tmp_path):
     scaled.__module__ = "__main__"
     payload = waybill.dumps((scaled, bytearray(1 << 17)), source=True)
     path.write_bytes(payload)
-    environment = {**os.environ, "WAYBILL_PYTHON": sys.executable}
-    command = [BINARY, "verify", path, "--source"]
+    words, env = ("verify", path, "--source"), {"WAYBILL_PYTHON": sys.executable}
 
-    fine = subprocess.run(command, env=environment, capture_output=True)
+    fine = run(*words, env=env)
     path.write_bytes(payload[:-100] + b"x" + payload[-99:])
-    damaged = subprocess.run(command, env=environment, capture_output=True)
+    damaged = run(*words, env=env)
 
     assert fine.returncode == 0, fine.stderr
     assert damaged.returncode == 2
@@ -118,16 +111,12 @@ def test_another_python_than_the_senders_is_told_what_to_do():
     ended = verify(as_of_another_python(sent(scaled)), "--json")
 
     assert ended.returncode == 2
-    assert json.loads(ended.stdout)["error"]["code"] == "python_mismatch"
+    assert error_of(ended)["code"] == "python_mismatch"
     assert b"--python python3.99" in ended.stderr
 
 
 def test_python_is_for_source():
-    ended = subprocess.run(
-        [BINARY, "verify", "-", "--python", sys.executable],
-        input=sent(scaled),
-        capture_output=True,
-    )
+    ended = run("verify", "-", "--python", sys.executable, data=sent(scaled))
 
     assert ended.returncode == 1
 
