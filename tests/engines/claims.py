@@ -44,6 +44,29 @@ def run_program(program, folder, **environment):
     return json.loads(answers.read_text(encoding="utf-8")), done.stdout
 
 
+# ---- For programs
+
+
+def raised_by(function, kind=Exception):
+    try:
+        function()
+    except kind as error:
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+def is_waybills(data):
+    return b"waybill._pickled" in data
+
+
+def module_of_the_driver(name, text):
+    """A module from a folder that comes into sys.path when workers have started."""
+    os.makedirs("only_here", exist_ok=True)
+    Path("only_here", f"{name}.py").write_text(text, encoding="utf-8")
+    sys.path.append(os.path.abspath("only_here"))
+    return __import__(name)
+
+
 def check_all(namespace):
     """What a program does: checks its claims in order, and leaves the answers."""
     answers = {}

@@ -6,7 +6,7 @@ import sys
 import traceback
 
 import waybill
-from project import add, app, call
+from project import add, call
 
 waybill.configure(source="auto")
 

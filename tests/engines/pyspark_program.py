@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import sys
 import threading
 import xml.etree.ElementTree
 from operator import add
@@ -11,6 +10,7 @@ import claims
 import pyspark.cloudpickle
 import waybill
 import waybill.integrations.pyspark
+from claims import is_waybills, module_of_the_driver, raised_by
 from pyspark import AccumulatorParam, StorageLevel
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql import Row, SparkSession
@@ -64,18 +64,6 @@ class Points(AccumulatorParam):
         assert type(first) is type(second) is Point
         first.x += second.x
         return first
-
-
-def raised_by(function, kind=Exception):
-    try:
-        function()
-    except kind as error:
-        return error
-    raise AssertionError(f"no {kind.__name__}")
-
-
-def is_waybills(data):
-    return b"waybill._pickled" in data
 
 
 def numbers(count=10, parts=2):
@@ -260,24 +248,6 @@ def claim_what_cannot_travel_is_an_error_that_says_where():
     inner = numbers()
     error = raised_by(numbers().map(lambda x: inner.count()).collect)
     assert isinstance(error, pickle.PicklingError) and "SPARK-5063" in str(error)
-
-
-def module_of_the_driver(name, text):
-    """A module from a folder that only the driver has on its path."""
-    os.makedirs("only_here", exist_ok=True)
-    with open(f"only_here/{name}.py", "w") as file:
-        file.write(text)
-    sys.path.append(os.path.abspath("only_here"))
-    return __import__(name)
-
-
-def claim_a_module_that_workers_lack_is_named():
-    alone = module_of_the_driver("drivers_alone", "def f(x): return 1")
-
-    text = str(raised_by(numbers().map(lambda x: alone.f(x)).collect))
-
-    assert "MissingModuleError" in text and "imported here: drivers_alone" in text
-    assert "for alone in claim_a_module_that_workers_lack_is_named" in text
 
 
 def claim_modules_registered_by_value_go_by_value():

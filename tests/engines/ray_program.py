@@ -4,7 +4,6 @@ import asyncio
 import gc
 import os
 import pickle
-import sys
 import threading
 import time
 import traceback
@@ -14,6 +13,7 @@ import claims
 import numpy
 import ray
 import waybill.integrations.ray
+from claims import is_waybills, module_of_the_driver, raised_by
 
 offset = 40
 
@@ -52,18 +52,6 @@ def identity(value):
 @ray.remote
 def refuse():
     raise Refusal("not today", 3)
-
-
-def raised_by(function, kind):
-    try:
-        function()
-    except kind as error:
-        return error
-    raise AssertionError(f"no {kind.__name__}")
-
-
-def is_waybills(data):
-    return b"waybill._pickled" in data
 
 
 def claim_functions_of_main_travel_with_globals_and_closures():
@@ -244,10 +232,7 @@ def is_counted(number):
     """Whether this process counts a reference, by now or soon not any more."""
     for _ in range(100):
         gc.collect()
-        counts = (
-            ray._private.worker.global_worker.core_worker.get_all_reference_counts()
-        )
-        if number not in counts:
+        if number not in counted():
             return False
         time.sleep(0.02)
     return True
@@ -421,27 +406,6 @@ def claim_registered_serializers_are_used():
     finally:
         ray.util.deregister_serializer(Point)
     assert ray.get(ray.put(Point(3))).x == 3
-
-
-def module_of_the_driver(name, text):
-    """A module from a folder that comes into sys.path when workers have started."""
-    os.makedirs("only_here", exist_ok=True)
-    with open(f"only_here/{name}.py", "w") as file:
-        file.write(text)
-    sys.path.append(os.path.abspath("only_here"))
-    return __import__(name)
-
-
-def claim_a_module_that_workers_lack_is_named():
-    alone = module_of_the_driver("drivers_alone", "def f(): return 1")
-
-    @ray.remote
-    def call():
-        return alone.f()
-
-    error = raised_by(lambda: ray.get(call.remote()), ray.exceptions.RayTaskError)
-    assert "MissingModuleError" in str(error)
-    assert "imported here: drivers_alone, for alone in claim_" in str(error)
 
 
 def claim_modules_registered_by_value_with_ray_go_by_value():

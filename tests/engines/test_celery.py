@@ -4,7 +4,6 @@ Worker and client share a broker and a result backend that are folders.
 """
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -389,16 +388,6 @@ def test_install_keeps_what_was_accepted_and_uninstall_all_that_was(tmp_path):
     """
 
     run(tmp_path, program, MEMORY)
-
-
-def test_importing_the_integration_does_not_import_celery(tmp_path):
-    program = """
-    import sys
-    import waybill.integrations.celery
-    print([name for name in sys.modules if name in ("celery", "kombu")])
-    """
-
-    assert run(tmp_path, program, "") == "[]\n"
 
 
 def test_entry_point_registers_but_lets_nothing_in(tmp_path):

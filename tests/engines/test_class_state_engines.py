@@ -4,13 +4,8 @@ What the program changes in a class arrives with the next task. What a worker ch
 itself stays. The same program runs on each engine; Ray has it in ray_program.py.
 """
 
-import multiprocessing
-
 import pytest
-from programs import lines
-
-METHODS = multiprocessing.get_all_start_methods()
-each_method = pytest.mark.parametrize("method", METHODS)
+from programs import each_method, lines, needs_fork
 
 # `tell` sends tasks to one worker, and writes what it answers.
 SCENARIO = """
@@ -130,7 +125,7 @@ if __name__ == "__main__":
     assert lines(tmp_path, source, method) == TOLD
 
 
-@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+@needs_fork
 def test_forked_children_that_know_the_classes_do_as_fresh_ones(tmp_path, parcel):
     source = f"""{POOLS}
 if __name__ == "__main__":
@@ -141,7 +136,7 @@ if __name__ == "__main__":
     assert lines(tmp_path, source) == TOLD
 
 
-@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+@needs_fork
 def test_first_payload_of_a_forked_child_deletes_nothing(tmp_path, parcel):
     source = f"""{POOLS}
 def names():

@@ -1,6 +1,5 @@
 """waybill.integrations.dask, with clusters of separate processes."""
 
-import os
 import pickle
 import re
 import shlex
@@ -191,15 +190,6 @@ print(preloads())
     assert written == ["['somewhere', 'waybill.integrations.dask']", "['somewhere']"]
 
 
-def test_importing_it_imports_no_dask(tmp_path):
-    source = """
-import sys
-import waybill.integrations.dask
-print([name for name in sys.modules if name.startswith(("dask", "distributed"))])
-"""
-    assert lines(tmp_path, source) == ["[]"]
-
-
 class Cluster:
     """A scheduler and a worker as people start them: by their commands."""
 
@@ -299,7 +289,6 @@ with distributed.Client(scheduler_file=sys.argv[1]) as client:
 
 @pytest.fixture
 def installed():
-    import distributed.client
     from waybill.integrations import dask
 
     dask.install()
@@ -313,7 +302,6 @@ class TestWhatIsPacked:
     def test_is_packed_once_even_if_it_holds_the_name_of_main(
         self, installed, monkeypatch
     ):
-        import distributed.protocol.pickle
         from distributed.protocol import serialize
         from waybill.integrations import pickle as envelope
 
@@ -351,7 +339,6 @@ class TestWhatIsPacked:
     def test_configured_keys_sign_the_family_of_data_too(self, installed):
         import waybill
         from distributed.protocol import serialize
-        from waybill.integrations import pickle as envelope
 
         key = waybill.security.SigningKey.generate()
         waybill.configure(key=key)

@@ -1,4 +1,4 @@
-"""Options that install() of an engine takes: for this process, and for its workers."""
+"""Options that install() of an engine takes, here and in workers; what it imports."""
 
 import pytest
 from programs import lines
@@ -110,3 +110,26 @@ print(pools.Pool._setup_queues is before)
 print(waybill.security.application(waybill.dumps(1)))
 """
     assert lines(tmp_path, source) == ["TypeError", "ValueError", "True", "None"]
+
+
+#: The packages that an integration works with, none of which it imports by itself.
+ENGINES = {
+    "celery": ["celery", "kombu"],
+    "dask": ["dask", "distributed"],
+    "joblib": ["joblib", "loky"],
+    "mpi4py": ["mpi4py"],
+    "multiprocessing": ["multiprocessing"],
+    "parsl": ["parsl"],
+    "pyspark": ["pyspark", "py4j"],
+    "ray": ["ray"],
+}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_importing_an_integration_imports_no_engine(tmp_path, name):
+    source = f"""
+import sys
+import waybill.integrations.{name}
+print([name for name in sys.modules if name.partition(".")[0] in {ENGINES[name]}])
+"""
+    assert lines(tmp_path, source) == ["[]"]

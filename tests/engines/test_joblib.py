@@ -187,25 +187,6 @@ if __name__ == "__main__":
     assert ended.stderr == ""  # What counts the mapped files has counted right.
 
 
-def test_worker_that_lacks_a_module_says_which(tmp_path):
-    (tmp_path / "apart").mkdir()
-    (tmp_path / "apart" / "only_here.py").write_text("value = 1\n")
-    source = f"""{START}
-import os
-sys.path.append("apart")
-import only_here
-
-if __name__ == "__main__":
-    sys.path.remove("apart")
-    os.rename("apart", "moved")
-    parallel(delayed(lambda x: only_here.value)(i) for i in range(2))
-"""
-    ended = run(tmp_path, source, "loky", check=False)
-
-    assert ended.returncode == 1
-    assert "MissingModuleError" in ended.stderr and "only_here" in ended.stderr
-
-
 def test_uninstall_puts_everything_back(tmp_path):
     source = """
 import joblib.pool
@@ -230,15 +211,6 @@ print(state() == before)
         "waybill.integrations.loky [True, True, True]",
         "True",
     ]
-
-
-def test_importing_it_imports_no_joblib(tmp_path):
-    source = """
-import sys
-import waybill.integrations.joblib
-print([name for name in sys.modules if name.startswith(("joblib", "loky"))])
-"""
-    assert lines(tmp_path, source) == ["[]"]
 
 
 def test_loky_by_itself_packs_functions_and_results_with_waybill(tmp_path):

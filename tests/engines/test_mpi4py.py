@@ -224,24 +224,6 @@ def test_objects_of_mpi_go_as_mpi4py_sends_them(tmp_path):
     assert lines(tmp_path, source) == ["True True MPI_DOUBLE"]
 
 
-def test_missing_module_is_named(tmp_path):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "only_here.py").write_text("def f(): pass")
-    source = """
-    if rank == 0:
-        sys.path.append("folder")
-        import only_here
-        comm.send(only_here.f, 1)
-    else:
-        try:
-            comm.recv()
-        except waybill.MissingModuleError as error:
-            print(error.name)
-    """
-
-    assert lines(tmp_path, source) == ["only_here"]
-
-
 def test_ten_thousand_messages(tmp_path):
     source = """
     if rank == 0:
@@ -342,13 +324,3 @@ def test_waybill_writes_what_is_sent_until_it_is_uninstalled(tmp_path):
     """
 
     assert lines_of_one(tmp_path, START + textwrap.dedent(source)) == ["False"]
-
-
-def test_importing_the_integration_does_not_import_mpi4py(tmp_path):
-    source = """
-    import sys
-    import waybill.integrations.mpi4py
-    print("mpi4py" in sys.modules)
-    """
-
-    assert lines_of_one(tmp_path, source) == ["False"]

@@ -1,23 +1,13 @@
 """waybill.integrations.multiprocessing, with the standard library's own pools."""
 
 import json
-import multiprocessing
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
-from programs import lines, run
-
-METHODS = multiprocessing.get_all_start_methods()
-each_method = pytest.mark.parametrize("method", METHODS)
-
-START = """
-import multiprocessing, sys
-import waybill.integrations.multiprocessing
-context = multiprocessing.get_context(sys.argv[1])
-"""
+from programs import METHODS, each_method, lines, run
+from programs import START_OF_MULTIPROCESSING as START
 
 
 @each_method
@@ -194,45 +184,6 @@ print(state() == before)
 print(reduction.ForkingPickler.loads(reduction.ForkingPickler.dumps([Own()])))
 """
     assert lines(tmp_path, source) == ["['own']", "True", "['own']"]
-
-
-def test_importing_it_imports_no_multiprocessing(tmp_path):
-    source = """
-import sys
-import waybill.integrations.multiprocessing
-print("multiprocessing.connection" in sys.modules, "multiprocessing" in sys.modules)
-"""
-    assert lines(tmp_path, source) == ["False False"]
-
-
-def test_child_that_lacks_a_module_says_which(tmp_path):
-    (tmp_path / "apart").mkdir()
-    (tmp_path / "apart" / "only_here.py").write_text("value = 1\n")
-    source = """
-import multiprocessing, sys
-import waybill.integrations.multiprocessing
-
-sys.path.append("apart")
-try:
-    import only_here
-except ImportError:
-    pass  # In the child.
-
-if __name__ == "__main__":
-    waybill.integrations.multiprocessing.install()
-    sys.path.remove("apart")
-    import os
-    os.rename("apart", "moved")
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=lambda: only_here.value)
-    process.start()
-    process.join()
-    print(process.exitcode)
-"""
-    ended = run(tmp_path, source)
-
-    assert ended.stdout == "1\n"
-    assert "MissingModuleError" in ended.stderr and "only_here" in ended.stderr
 
 
 @pytest.mark.cross

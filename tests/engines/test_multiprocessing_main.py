@@ -1,21 +1,7 @@
 """What main has, when it goes to children: by name, as without waybill, or by value."""
 
-import multiprocessing
-import subprocess
-import sys
-import textwrap
-
-import pytest
-from programs import lines, run
-
-METHODS = multiprocessing.get_all_start_methods()
-each_method = pytest.mark.parametrize("method", METHODS)
-
-START = """
-import multiprocessing, sys
-import waybill.integrations.multiprocessing
-context = multiprocessing.get_context(sys.argv[1])
-"""
+from programs import START_OF_MULTIPROCESSING as START
+from programs import each_method, lines, needs_fork, run, start
 
 
 @each_method
@@ -104,7 +90,7 @@ if __name__ == "__main__":
     ]
 
 
-@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+@needs_fork
 def test_names_typed_in_by_hand_are_those_of_a_forked_child_or_travel(tmp_path):
     source = f"""{START}
 waybill.integrations.multiprocessing.install()
@@ -121,29 +107,11 @@ print(pool.apply(read), pool.apply(late), sep="\\n")
 pool.terminate()
 """
     for method, expected in ("fork", "set there"), ("spawn", "None"):
-        ended = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(source), method],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        ended = start(tmp_path, "-c", source, method)
         assert ended.stdout.splitlines() == [expected, "defined after the fork"]
 
 
-def typed_in(folder, source):
-    """What a program wrote that was not read from a file."""
-    ended = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(source)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    return ended.stdout.splitlines(), ended.stderr
-
-
-@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+@needs_fork
 def test_typed_in_functions_that_cannot_travel_are_those_of_forked_children(tmp_path):
     source = """
 import multiprocessing, threading
@@ -161,14 +129,14 @@ process = multiprocessing.get_context("spawn").Process(target=locked)
 process.start()
 process.join()
 """
-    written, errors = typed_in(tmp_path, source)
+    ended = start(tmp_path, "-c", source)
 
-    assert written == ["1"], errors
-    assert "has no 'locked'; it cannot be sent either" in errors
-    assert "(multiprocessing.synchronize.Lock)" in errors
+    assert ended.stdout.splitlines() == ["1"], ended.stderr
+    assert "has no 'locked'; it cannot be sent either" in ended.stderr
+    assert "(multiprocessing.synchronize.Lock)" in ended.stderr
 
 
-@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+@needs_fork
 def test_typed_in_functions_that_were_changed_under_a_decorator_travel(tmp_path):
     source = """
 import functools, multiprocessing
@@ -188,12 +156,12 @@ def second(): return "after"
 print(pool.apply(first), pool.apply(second))
 pool.terminate()
 """
-    written, errors = typed_in(tmp_path, source)
+    ended = start(tmp_path, "-c", source)
 
-    assert written == ["after after"], errors
+    assert ended.stdout.splitlines() == ["after after"], ended.stderr
 
 
-@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+@needs_fork
 def test_typed_in_functions_travel_as_configured(tmp_path):
     source = """
 import multiprocessing, threading
@@ -209,12 +177,12 @@ def late(x):
 print(pool.apply(late, (1,)))
 pool.terminate()
 """
-    written, errors = typed_in(tmp_path, source)
+    ended = start(tmp_path, "-c", source)
 
-    assert written == ["1"], errors
+    assert ended.stdout.splitlines() == ["1"], ended.stderr
 
 
-@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+@needs_fork
 def test_typed_in_functions_go_without_their_data_to_those_forked_with_them(tmp_path):
     source = """
 import functools, multiprocessing
@@ -241,16 +209,16 @@ process.start()
 process.join()
 print(sizes())
 """
-    written, errors = typed_in(tmp_path, source)
+    ended = start(tmp_path, "-c", source)
 
-    assert written == [
+    assert ended.stdout.splitlines() == [
         "[True, True, True]",
         "[False, False, False] [False, False, False]",
         "[(10000000, 0), (10000000, 1)] (10000000, 2) 10000000",
         "True ('changed', 10000000)",
         "",
         "[True, True, True]",
-    ], errors
+    ], ended.stderr
 
 
 @each_method
@@ -269,13 +237,8 @@ if __name__ == "__main__":
     with context.Pool(1) as pool:
         print(type(pool.apply_async(point, (1,)).get(20)) is Point)
 """)
-    ended = subprocess.run(
-        [sys.executable, "-m", "package", method],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    ended = start(tmp_path, "-m", "package", method)
+
     assert ended.stdout == "True\n", ended.stderr
 
 

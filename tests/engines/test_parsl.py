@@ -245,13 +245,3 @@ def test_arrays_arrive_as_they_were(tmp_path):
     """
 
     assert lines(tmp_path, source) == ["True"]
-
-
-def test_importing_the_integration_does_not_import_parsl(tmp_path):
-    source = """
-    import sys
-    import waybill.integrations.parsl
-    print("parsl" in sys.modules)
-    """
-
-    assert lines_of_one(tmp_path, source) == ["False"]

@@ -4,7 +4,6 @@ The claims are the functions of pyspark_program.py.
 """
 
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -30,10 +29,3 @@ def answers(tmp_path_factory):
 @pytest.mark.parametrize("claim", claims_of(PROGRAM))
 def test_pyspark(answers, claim):
     assert answers[claim] is None, answers[claim]
-
-
-def test_the_integration_can_be_imported_without_pyspark():
-    program = (
-        "import waybill.integrations.pyspark as w, sys; sys.exit('py4j' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

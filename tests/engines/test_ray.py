@@ -3,9 +3,6 @@
 The claims are the functions of ray_program.py.
 """
 
-import subprocess
-import sys
-
 import pytest
 from claims import claims_of, run_program
 
@@ -27,8 +24,3 @@ def answers(tmp_path_factory):
 @pytest.mark.parametrize("claim", claims_of(PROGRAM))
 def test_ray(answers, claim):
     assert answers[claim] is None, answers[claim]
-
-
-def test_the_integration_can_be_imported_without_ray():
-    program = "import waybill.integrations.ray, sys; sys.exit('ray' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
