@@ -4,6 +4,7 @@ import json
 
 import pytest
 from command import discover
+from sources import write_files
 
 LOUD = "import sys; sys.stderr.write('IMPORTED')\n"
 CHAINS = """\
@@ -25,12 +26,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-def make(folder, files):
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
-
-
 def survey(folder, *arguments):
     ended = discover(folder, *arguments, "--json")
     assert ended.returncode == 0, ended.stderr
@@ -48,8 +43,10 @@ def needs(found):
 
 class TestImportedFolder:
     def test_each_module_below_is_imported_and_its_chains_counted(self, folder):
-        make(folder, {"site/a/__init__.py": CHAINS, "site/a/b.py": CHAINS})
-        make(folder, {"site/c.py": "import a.b\n\ndef f():\n    return a.b.join\n"})
+        write_files(folder, {"site/a/__init__.py": CHAINS, "site/a/b.py": CHAINS})
+        write_files(
+            folder, {"site/c.py": "import a.b\n\ndef f():\n    return a.b.join\n"}
+        )
 
         found = survey(folder, "./site", "--import")
 
@@ -65,23 +62,23 @@ class TestImportedFolder:
         assert needs(found)["a.b", "load"] == 1
 
     def test_folder_of_a_package_is_imported_by_the_name_of_the_package(self, folder):
-        make(folder, {"outer/__init__.py": "", "outer/inner/__init__.py": ""})
-        make(folder, {"outer/inner/m.py": "from ..inner import m\n"})
+        write_files(folder, {"outer/__init__.py": "", "outer/inner/__init__.py": ""})
+        write_files(folder, {"outer/inner/m.py": "from ..inner import m\n"})
 
         found = survey(folder, "outer/inner", "--import")
 
         assert (found["modules"], found["failures"]) == (2, [])
 
     def test_file_is_imported_with_what_lies_beside_it(self, folder):
-        make(folder, {"tools/a.py": "import b\n\ndef f():\n    return b.join\n"})
-        make(folder, {"tools/b.py": CHAINS})
+        write_files(folder, {"tools/a.py": "import b\n\ndef f():\n    return b.join\n"})
+        write_files(folder, {"tools/b.py": CHAINS})
 
         found = survey(folder, "tools/a.py", "--import")
 
         assert (found["modules"], found["functions"], found["chains"]) == (1, 1, 1)
 
     def test_what_is_skipped_is_not_imported(self, folder):
-        make(folder, {"site/a.py": "", "site/tests/t.py": LOUD})
+        write_files(folder, {"site/a.py": "", "site/tests/t.py": LOUD})
 
         ended = discover(folder, "./site", "--import", "--skip", "tests")
 
@@ -89,7 +86,9 @@ class TestImportedFolder:
         assert "IMPORTED" not in ended.stderr
 
     def test_module_that_leaves_or_prints_ends_nothing(self, folder):
-        make(folder, {"site/a.py": "raise SystemExit(3)\n", "site/b.py": "print(1)\n"})
+        write_files(
+            folder, {"site/a.py": "raise SystemExit(3)\n", "site/b.py": "print(1)\n"}
+        )
 
         found = survey(folder, "./site", "--import")
 
@@ -97,7 +96,9 @@ class TestImportedFolder:
         assert found["modules"] == 1
 
     def test_name_that_is_taken_by_another_module_is_a_failure(self, folder):
-        make(folder, {"site/json.py": "def mine():\n    pass\n", "site/b.py": ""})
+        write_files(
+            folder, {"site/json.py": "def mine():\n    pass\n", "site/b.py": ""}
+        )
 
         found = survey(folder, "./site", "--import")
 
@@ -107,7 +108,7 @@ class TestImportedFolder:
 
 class TestCompiled:
     def test_number_of_chains_is_unknown(self, folder):
-        make(folder, {"site/a.py": CHAINS})
+        write_files(folder, {"site/a.py": CHAINS})
 
         text = discover(folder, "./site").stdout
 
@@ -118,8 +119,8 @@ class TestCompiled:
         "target", [("pk.m",), ("--package", "pk.sub"), ("--package", "pk")]
     )
     def test_package_above_is_not_imported(self, folder, target):
-        make(folder, {"pk/__init__.py": LOUD, "pk/m.py": "def f(): pass\n"})
-        make(folder, {"pk/sub/__init__.py": "def f(): pass\n"})
+        write_files(folder, {"pk/__init__.py": LOUD, "pk/m.py": "def f(): pass\n"})
+        write_files(folder, {"pk/sub/__init__.py": "def f(): pass\n"})
 
         ended = discover(folder, *target, "--static", "--json")
 
@@ -130,14 +131,14 @@ class TestCompiled:
         assert survey(folder, "os", "--static")["functions"] > 10
 
     def test_module_in_nested_namespaces_is_found(self, folder):
-        make(folder, {"top/middle/low/m.py": "def f(): pass\n"})
+        write_files(folder, {"top/middle/low/m.py": "def f(): pass\n"})
 
         assert survey(folder, "top.middle.low.m", "--static")["functions"] == 1
         assert survey(folder, "--package", "top.middle", "--static")["functions"] == 1
 
     @pytest.mark.parametrize("name", ["pk.absent", "pk.m.below", "absent.m"])
     def test_module_that_is_not_there_is_told(self, folder, name):
-        make(folder, {"pk/__init__.py": LOUD, "pk/m.py": ""})
+        write_files(folder, {"pk/__init__.py": LOUD, "pk/m.py": ""})
 
         code, error = failure(folder, name, "--static")
 
@@ -157,7 +158,7 @@ class TestRelativeImports:
         "arguments", [("./pk",), (".",), ("./pk", "--import"), ("--package", "pk")]
     )
     def test_they_are_told_by_the_name_that_they_mean(self, folder, arguments):
-        make(folder, self.PACKAGE)
+        write_files(folder, self.PACKAGE)
 
         found = survey(folder, *arguments)
 
@@ -166,14 +167,14 @@ class TestRelativeImports:
         assert found["submodules"] == sorted(told - {"pk"})
 
     def test_file_in_a_package_has_its_full_name(self, folder):
-        make(folder, self.PACKAGE)
+        write_files(folder, self.PACKAGE)
 
         found = survey(folder, "pk/sub/deep.py")
 
         assert needs(found) == {("pk", "call"): 1, ("pk.sub", "call"): 1}
 
     def test_one_that_leads_above_the_top_keeps_its_text(self, folder):
-        make(folder, {"m.py": "def f():\n    from ...common.helpers import x\n"})
+        write_files(folder, {"m.py": "def f():\n    from ...common.helpers import x\n"})
 
         found = survey(folder, "./m.py")
 
@@ -184,7 +185,7 @@ class TestRelativeImports:
 class TestNothingToLookInto:
     @pytest.mark.parametrize("option", [(), ("--static",), ("--package",)])
     def test_name_that_is_a_folder_gets_advice(self, folder, option):
-        make(folder, {"some-folder/notes.txt": ""})
+        write_files(folder, {"some-folder/notes.txt": ""})
 
         code, error = failure(folder, *option, "some-folder")
 
@@ -193,7 +194,7 @@ class TestNothingToLookInto:
 
     @pytest.mark.parametrize("target", ["./absent", "./absent.py", "./notes.txt", "."])
     def test_path_without_source_cannot_be_read(self, folder, target):
-        make(folder, {"notes.txt": ""})
+        write_files(folder, {"notes.txt": ""})
 
         code, error = failure(folder, target)
 
@@ -201,7 +202,7 @@ class TestNothingToLookInto:
         assert target in error["detail"]
 
     def test_skipping_all_there_is_is_told(self, folder):
-        make(folder, {"site/a.py": ""})
+        write_files(folder, {"site/a.py": ""})
 
         code, error = failure(folder, "./site", "--skip", "a")
 

@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 from command import discover
+from sources import write_files
 from terminals import painted_on_terminal
 
 PACKAGE = {
@@ -44,9 +45,7 @@ PACKAGE = {
 @pytest.fixture
 def folder(tmp_path):
     """A working directory with a package, as `python -m` would find it."""
-    (tmp_path / "sample" / "tests").mkdir(parents=True)
-    for name, text in PACKAGE.items():
-        (tmp_path / "sample" / name).write_text(textwrap.dedent(text), "utf-8")
+    write_files(tmp_path / "sample", PACKAGE)
     return tmp_path
 
 

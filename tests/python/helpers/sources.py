@@ -28,6 +28,15 @@ def run(statement):
     return lambda scope: exec(statement, scope)
 
 
+def write_files(folder, files):
+    """Writes texts, without their indentation, to paths in a folder; gives that."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+    return folder
+
+
 def copy_by_value(function, module=NOWHERE):
     """The same function under a module name that keeps it from going by reference."""
     copy = types.FunctionType(

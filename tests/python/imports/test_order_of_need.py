@@ -7,7 +7,7 @@ import textwrap
 import fresh_process
 import pytest
 import waybill
-from sources import define
+from sources import define, write_files
 
 FILES = {
     "on_pack/__init__.py": "",
@@ -30,19 +30,12 @@ FILES = {
 
 @pytest.fixture
 def package(tmp_path):
-    for name, text in FILES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text), encoding="utf-8")
+    write_files(tmp_path, FILES)
     program = """
-        import sys
-        sys.path.insert(0, sys.argv[1])
-        import waybill, on_pack.a, on_pack.b
-        data = waybill.dumps(on_pack.a.get, by_value=[on_pack])
-        sys.stdout.buffer.write(data)
-    """
-    command = [sys.executable, "-I", "-c", textwrap.dedent(program), str(tmp_path)]
-    return subprocess.run(command, capture_output=True, check=True).stdout
+import on_pack.a, on_pack.b
+answer = waybill.dumps(on_pack.a.get, by_value=[on_pack])
+"""
+    return fresh_process.execute(program, path=[tmp_path])
 
 
 def test_import_that_runs_while_a_payload_is_built_finds_its_modules(package):

@@ -3,7 +3,6 @@
 import contextvars
 import io
 import os
-import subprocess
 import sys
 import textwrap
 import types
@@ -12,7 +11,7 @@ import fresh_process
 import pytest
 import told
 import waybill
-from sources import imported
+from sources import imported, write_files
 
 FILES = {
     "bv_package/__init__.py": "NAME = 'package'\n",
@@ -66,43 +65,34 @@ FILES = {
     "bv_local_two.py": "THREE = 3\n",
     "bv_lonely.py": "def f(): return 'lonely'\n",
 }
-_SENDER = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import waybill, bv_lonely, bv_local, bv_package, bv_package.work, bv_package.inner.deep
+IMPORTS = """
+import bv_lonely, bv_local, bv_package, bv_package.work, bv_package.inner.deep
 import bv_package.inner.sibling
 from bv_package import work
-{program}
-with open(sys.argv[2], "wb") as file: file.write(data)
 """
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sender")
-    for name, text in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text), encoding="utf-8")
-    return folder
+    return write_files(tmp_path_factory.mktemp("sender"), FILES)
 
 
 @pytest.fixture
-def send(folder, tmp_path):
+def made(folder):
+    """The payload that a fresh process with the files makes."""
+
+    def made(program):
+        if "answer =" not in program:
+            program = f"answer = waybill.dumps({program}, by_value=[bv_package])"
+        return fresh_process.execute(IMPORTS + program, path=[folder])
+
+    return made
+
+
+@pytest.fixture
+def send(made):
     """From one fresh process with the files to one without."""
-
-    def send(program, expression):
-        if "data =" not in program:
-            program = f"data = waybill.dumps({program}, by_value=[bv_package])"
-        file = tmp_path / "payload"
-        command = [sys.executable, "-I", "-c", _SENDER.format(program=program)]
-        done = subprocess.run(
-            [*command, str(folder), str(file)], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return fresh_process.load(file.read_bytes(), expression)
-
-    return send
+    return lambda program, expression: fresh_process.load(made(program), expression)
 
 
 # ---- What comes along
@@ -153,7 +143,7 @@ def test_shipped_module_and_functions_of_it_are_of_one_world(send):
 
 
 def test_module_that_is_named_as_text_is_sent(send):
-    program = "data = waybill.dumps(bv_lonely.f, by_value=['bv_lonely'])"
+    program = "answer = waybill.dumps(bv_lonely.f, by_value=['bv_lonely'])"
 
     assert send(program, "value()") == "lonely"
 
@@ -168,7 +158,7 @@ def test_traceback_names_the_file_of_the_sender(send):
 def test_module_that_the_sender_never_imported_comes_along(send):
     program = """
 from bv_package.later import f
-data = waybill.dumps(f, by_value=[bv_package])
+answer = waybill.dumps(f, by_value=[bv_package])
 """
 
     assert send(program, "value()") == 5
@@ -179,7 +169,7 @@ data = waybill.dumps(f, by_value=[bv_package])
 
 def test_module_that_is_not_named_is_missing(send):
     with pytest.raises(fresh_process.FreshProcessError, match="bv_lonely"):
-        send("data = waybill.dumps(bv_lonely.f)", "value()")
+        send("answer = waybill.dumps(bv_lonely.f)", "value()")
 
 
 def test_standard_library_is_imported_and_not_sent(send):
@@ -188,19 +178,14 @@ def test_standard_library_is_imported_and_not_sent(send):
     assert send("work.local_inside", program) == 3
 
 
-def test_module_that_the_receiver_has_goes_first(folder, tmp_path):
+def test_module_that_the_receiver_has_goes_first(made, tmp_path):
     (tmp_path / "bv_lonely.py").write_text("def f(): return 'own'\n")
-    file = tmp_path / "payload"
-    sender = "data = waybill.dumps([bv_lonely.f, bv_lonely], by_value=[bv_lonely])"
-    subprocess.run(
-        [sys.executable, "-I", "-c", _SENDER.format(program=sender), folder, file],
-        check=True,
-    )
+    sender = "answer = waybill.dumps([bv_lonely.f, bv_lonely], by_value=[bv_lonely])"
 
     answer = fresh_process.execute(
         "f, module = waybill.loads(data)\nimport bv_lonely\n"
         "answer = f(), module.f(), bv_lonely.f()",
-        file.read_bytes(),
+        made(sender),
         path=[tmp_path],
     )
 
@@ -213,7 +198,7 @@ def test_module_that_the_receiver_has_goes_first(folder, tmp_path):
 def test_register_and_unregister(send):
     program = """
 waybill.register_pickle_by_value(bv_lonely)
-data = waybill.dumps(bv_lonely.f)
+answer = waybill.dumps(bv_lonely.f)
 assert waybill.list_registry_pickle_by_value() == {"bv_lonely"}
 waybill.unregister_pickle_by_value(bv_lonely)
 assert waybill.list_registry_pickle_by_value() == set()
@@ -226,7 +211,7 @@ assert waybill.loads(waybill.dumps(bv_lonely.f)) is bv_lonely.f
 def test_registered_package_means_its_submodules(send):
     program = """
 waybill.register_pickle_by_value(bv_package)
-data = waybill.dumps(work.plain)
+answer = waybill.dumps(work.plain)
 """
 
     assert send(program, "value(3)") == 6
@@ -430,19 +415,19 @@ def test_member_that_is_pickled_by_its_global_name_is_that_of_its_class():
     assert fresh_process.load(made_by_value(source), "value()") is True
 
 
-def test_bytes_do_not_depend_on_the_process(folder, tmp_path):
-    program = "data = waybill.dumps([work.relative, work.local], by_value=[bv_package])"
-    payloads = []
-    for seed in ("1", "2"):
-        file = tmp_path / seed
-        subprocess.run(
-            [sys.executable, "-c", _SENDER.format(program=program), folder, file],
-            check=True,
-            env={"PYTHONHASHSEED": seed},
-        )
-        payloads.append(file.read_bytes())
+def test_bytes_do_not_depend_on_the_process(folder):
+    program = f"""
+import sys, waybill
+sys.path.append(sys.argv[1]){IMPORTS}
+print(waybill.dumps([work.relative, work.local], by_value=[bv_package]))
+"""
 
-    assert payloads[0] == payloads[1]
+    one, other = (
+        fresh_process.run_script(program, folder, env={"PYTHONHASHSEED": seed})
+        for seed in "12"
+    )
+
+    assert one == other
 
 
 # ---- Code that runs meanwhile
@@ -494,7 +479,7 @@ class Forgetful:
     def __reduce__(self):
         sys.modules.pop("bv_package.helper", None)
         return int, ()
-data = waybill.dumps([work.relative, Forgetful()], by_value=[bv_package])
+answer = waybill.dumps([work.relative, Forgetful()], by_value=[bv_package])
 """
 
     assert send(program, "value[0](3)") == 6

@@ -1,12 +1,12 @@
 """Extension modules of a package by value do not travel; what refers to them does."""
 
-import subprocess
 import sys
-import textwrap
 
 import fresh_process
 import pytest
 import waybill
+from fresh_process import FreshProcessError
+from sources import write_files
 
 #: `fast` stands for an extension: that shows by its file, and by functions made in C.
 FILES = {
@@ -54,33 +54,17 @@ MISSING = r"No module named 'ex_pack\.fast'"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sender")
-    for name, text in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text), encoding="utf-8")
-    return folder
+    return write_files(tmp_path_factory.mktemp("sender"), FILES)
 
 
 @pytest.fixture
-def made(folder, tmp_path):
+def made(folder):
     """The payload that a fresh process with the files makes."""
 
     def made(expression):
-        program = f"""
-            import sys
-            sys.path.insert(0, sys.argv[1])
-            import waybill, ex_pack.work as work
-            data = waybill.dumps({expression}, by_value=["ex_pack"])
-            open(sys.argv[2], "wb").write(data)
-        """
-        file = tmp_path / "payload"
-        command = [sys.executable, "-I", "-c", textwrap.dedent(program)]
-        done = subprocess.run(
-            [*command, str(folder), str(file)], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return file.read_bytes()
+        program = "import ex_pack.work as work\n"
+        program += f"answer = waybill.dumps({expression}, by_value=['ex_pack'])"
+        return fresh_process.execute(program, path=[folder])
 
     return made
 
@@ -103,12 +87,12 @@ _LISTS_FILES = pytest.mark.xfail(
     ],
 )
 def test_use_of_what_an_extension_made_names_the_missing_module(made, name):
-    with pytest.raises(fresh_process.FreshProcessError, match=MISSING):
+    with pytest.raises(FreshProcessError, match=MISSING):
         fresh_process.load(made(f"work.{name}"), "value()")
 
 
 def test_check_for_a_class_with_a_base_in_c_names_the_missing_module(made):
-    with pytest.raises(fresh_process.FreshProcessError, match=MISSING):
+    with pytest.raises(FreshProcessError, match=MISSING):
         fresh_process.load(made("work.of_class"), "value(1)")
 
 
@@ -119,17 +103,17 @@ def test_class_that_holds_what_an_extension_made_arrives(made):
     assert fresh_process.load(data, "repr(value.kind)") == (
         "<ex_pack.fast.Frozen (missing)>"
     )
-    with pytest.raises(fresh_process.FreshProcessError, match=MISSING):
+    with pytest.raises(FreshProcessError, match=MISSING):
         fresh_process.load(data, "value().all()")
 
 
 def test_class_with_a_base_in_c_is_refused(made):
-    with pytest.raises(AssertionError, match=r"Row \(type\): needs a class in C"):
+    with pytest.raises(FreshProcessError, match=r"Row \(type\): needs a class in C"):
         made("work.Row")
 
 
 def test_data_made_by_an_extension_is_refused(made):
-    with pytest.raises(AssertionError, match=r"obj\['row'\].*travels by value"):
+    with pytest.raises(FreshProcessError, match=r"obj\['row'\].*travels by value"):
         made("{'row': work.ROW}")
 
 

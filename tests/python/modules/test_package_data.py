@@ -1,11 +1,8 @@
 """Files of packages by value: they do not travel, and whoever asks for them is told."""
 
-import subprocess
-import sys
-import textwrap
-
 import fresh_process
 import pytest
+from sources import write_files
 
 FILES = {
     "pd_package/__init__.py": """
@@ -41,30 +38,18 @@ WORK = [
     *("files", "files_here", "files_of_the_module", "read_text"),
 ]
 
-SENDER = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import pd_package, waybill
-from pd_package.inner import work
-with open(sys.argv[2], "wb") as file:
-    file.write(waybill.dumps({what}, by_value={by_value}))
-"""
-
 
 @pytest.fixture
 def payload_of(tmp_path):
-    for name, text in FILES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text), encoding="utf-8")
+    write_files(tmp_path, FILES)
 
     def payload_of(what, by_value="pd_package"):
-        program = SENDER.format(what=what, by_value=by_value)
-        file = tmp_path / "payload"
-        subprocess.run(
-            [sys.executable, "-I", "-c", program, str(tmp_path), str(file)], check=True
-        )
-        return file.read_bytes()
+        program = f"""
+import pd_package
+from pd_package.inner import work
+answer = waybill.dumps({what}, by_value={by_value})
+"""
+        return fresh_process.execute(program, path=[tmp_path])
 
     return payload_of
 

@@ -1,12 +1,12 @@
 """Of a module by value arrives what code asks of it, where its bytecode tells."""
 
-import subprocess
-import sys
 import textwrap
 
 import fresh_process
 import pytest
 import waybill
+from fresh_process import FreshProcessError
+from sources import write_files
 
 FILES = {
     "pm_pack/__init__.py": """
@@ -149,41 +149,26 @@ FILES = {
         """,
 }
 
-_SENDER = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import waybill, pm_pack, pm_pack.work as work, pm_pack.locals
+IMPORTS = """
+import pm_pack, pm_pack.work as work, pm_pack.locals
 import pm_pack.hints, pm_pack.holder, pm_pack.uses_lazy, pm_pack.uses_pair
 import pm_pack.lazy.light
-{program}
-with open(sys.argv[2], "wb") as file: file.write(data)
 """
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sender")
-    for name, text in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text), encoding="utf-8")
-    return folder
+    return write_files(tmp_path_factory.mktemp("sender"), FILES)
 
 
 @pytest.fixture
-def made(folder, tmp_path):
+def made(folder):
     """The payload that a fresh process with the files makes."""
 
     def made(program):
-        if "data =" not in program:
-            program = f"data = waybill.dumps({program}, by_value=[pm_pack])"
-        file = tmp_path / "payload"
-        command = [sys.executable, "-I", "-c", _SENDER.format(program=program)]
-        done = subprocess.run(
-            [*command, str(folder), str(file)], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return file.read_bytes()
+        if "answer =" not in program:
+            program = f"answer = waybill.dumps({program}, by_value=[pm_pack])"
+        return fresh_process.execute(IMPORTS + program, path=[folder])
 
     return made
 
@@ -224,12 +209,14 @@ def test_names_that_an_import_statement_takes_are_there_although_unused(made):
 
 
 def test_module_whose_dict_is_asked_for_comes_whole_and_says_what_cannot(made):
-    with pytest.raises(AssertionError, match=r"heavy'\].STEPS|\.STEPS \(generator\)"):
+    with pytest.raises(
+        FreshProcessError, match=r"heavy'\].STEPS|\.STEPS \(generator\)"
+    ):
         made("work.whole")
 
 
 def test_module_that_escapes_comes_whole(made):
-    with pytest.raises(AssertionError, match="cannot pickle 'generator' object"):
+    with pytest.raises(FreshProcessError, match="cannot pickle 'generator' object"):
         made("work.escapes")
 
 
@@ -283,8 +270,8 @@ def test_functions_of_one_payload_add_up_to_one_module(made):
 
 def test_module_as_a_value_beside_a_part_of_it_is_whole(made):
     program = (
-        "import pm_pack.deep.inner\n"
-        "data = waybill.dumps([work.by_chain, pm_pack.deep.inner], by_value=[pm_pack])"
+        "from pm_pack.deep import inner\n"
+        "answer = waybill.dumps([work.by_chain, inner], by_value=[pm_pack])"
     )
     expression = "value[0](), len(value[1].OTHER), value[1].VALUE"
 
@@ -306,7 +293,7 @@ def test_payload_that_fails_leaves_no_module_behind(made):
     program = (
         "class Fails:\n"
         "    def __reduce__(self): return int, ('no number',)\n"
-        "data = waybill.dumps([work.by_import, Fails()], by_value=[pm_pack])"
+        "answer = waybill.dumps([work.by_import, Fails()], by_value=[pm_pack])"
     )
     check = (
         "import importlib\n"
@@ -334,7 +321,7 @@ def test_lock_of_a_class_of_a_module_by_value_begins_anew(made):
 
 
 def test_lock_of_a_class_that_somebody_holds_is_refused(made):
-    with pytest.raises(AssertionError, match=r"Guarded\.lock \(_thread\.lock\)"):
+    with pytest.raises(FreshProcessError, match=r"Guarded\.lock \(_thread\.lock\)"):
         made("pm_pack.locals.Guarded.lock.acquire() and pm_pack.locals.Guarded")
 
 

@@ -6,6 +6,7 @@ import threading
 import fresh_process
 import pytest
 import waybill
+from sources import write_files
 
 FILES = {
     "__init__.py": "",
@@ -29,10 +30,7 @@ class Registry:
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    for name, text in FILES.items():
-        path = tmp_path / "plug_ins" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_files(tmp_path / "plug_ins", FILES)
     monkeypatch.syspath_prepend(tmp_path)
     import plug_ins.deep.three
     import plug_ins.one
