@@ -188,26 +188,21 @@ def test_looking_at_a_partial_does_not_change_its_bytes():
     assert waybill.dumps(partial) == unseen
 
 
-def test_equal_strings_that_are_one_object_or_two_give_the_same_bytes():
-    one = "".join(["some ", "text"])
-    two = "".join(["some ", "text"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: "".join(["some ", "text"]),
+        lambda: bytes([1, 2, 3]),
+        lambda: float("1.5"),
+        lambda: 2 ** len("a" * 90),
+    ],
+    ids=["text", "bytes", "float", "int"],
+)
+def test_equal_objects_that_are_one_or_two_give_the_same_bytes(make):
+    one, two = make(), make()
     assert one is not two
 
     assert waybill.dumps([one, one]) == waybill.dumps([one, two])
-
-
-def test_equal_bytes_that_are_one_object_or_two_give_the_same_bytes():
-    one, two = bytes([1, 2, 3]), bytes([1, 2, 3])
-    assert one is not two
-
-    assert waybill.dumps([one, one]) == waybill.dumps([one, two])
-
-
-def test_equal_numbers_that_are_one_object_or_two_give_the_same_bytes():
-    one, two = float("1.5"), float("1.5")
-    assert one is not two
-
-    assert waybill.dumps([one, one, 2**90]) == waybill.dumps([one, two, 2**90])
 
 
 def test_equal_frozensets_give_the_same_bytes():
@@ -238,6 +233,7 @@ def test_set_order_of_insertion_does_not_matter():
 
 
 SUBCLASSES_OF_SETS = """
+import hashlib, sys, waybill
 class S(set): pass
 class F(frozenset): __slots__ = ("x",)
 class InOrder(set):
@@ -245,23 +241,24 @@ class InOrder(set):
     def __init__(self, items): super().__init__(items); self.items = list(items)
 letters = S("abcdefgh"), F(["p", ("q", 1), frozenset("rst"), len, sys])
 letters[0].more = S("xyz")
-import hashlib, waybill
 print([hashlib.md5(waybill.dumps(v)).hexdigest() for v in [letters, InOrder("zyx")]])
 print(list(waybill.loads(waybill.dumps(InOrder("zyx")))))
 """
 
 
-def test_subclasses_of_sets_give_equal_bytes_under_any_seed():
-    answers = {
-        fresh_process.run_script(
-            "import sys\n" + SUBCLASSES_OF_SETS,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        )
+def shown_under_any_seed(script):
+    shown = {
+        fresh_process.run_script(script, env={**os.environ, "PYTHONHASHSEED": seed})
         for seed in ("0", "1", "2", "77")
     }
+    assert len(shown) == 1
+    return shown.pop()
 
-    assert len(answers) == 1
-    assert answers.pop().splitlines()[1] == "['z', 'y', 'x']"
+
+def test_subclasses_of_sets_give_equal_bytes_under_any_seed():
+    shown = shown_under_any_seed(SUBCLASSES_OF_SETS)
+
+    assert shown.splitlines()[1] == "['z', 'y', 'x']"
 
 
 # ---- Fingerprints
@@ -276,16 +273,17 @@ def fingerprint(source, file="file.py", name="nowhere", **given):
 BODY = "def f(a, b=1):\n    def g():\n        return a\n    return g"
 
 
-def test_fingerprint_does_not_depend_on_the_file_name():
-    assert fingerprint(BODY, "a.py") == fingerprint(BODY, "/elsewhere/b.py")
-
-
-def test_fingerprint_does_not_depend_on_the_first_line():
-    assert fingerprint(BODY) == fingerprint("\n\n\n# comment\n" + BODY)
-
-
-def test_fingerprint_does_not_depend_on_lines_inside():
-    assert fingerprint(BODY) == fingerprint(BODY.replace("):\n", "):\n\n  # why\n\n"))
+@pytest.mark.parametrize(
+    ("other", "file"),
+    [
+        (BODY, "/elsewhere/b.py"),
+        ("\n\n\n# comment\n" + BODY, "file.py"),
+        (BODY.replace("):\n", "):\n\n  # why\n\n"), "file.py"),
+    ],
+    ids=["the file name", "the first line", "lines inside"],
+)
+def test_fingerprint_does_not_depend_on(other, file):
+    assert fingerprint(other, file) == fingerprint(BODY)
 
 
 def test_fingerprint_does_not_depend_on_where_imports_stand():
@@ -392,14 +390,7 @@ print([waybill.fingerprint(value) for value in values])
 
 
 def test_sets_of_objects_that_tell_themselves_apart_give_equal_bytes_under_any_seed():
-    answers = {
-        fresh_process.run_script(
-            SETS_OF_OBJECTS, env={**os.environ, "PYTHONHASHSEED": seed}
-        )
-        for seed in ("0", "1", "2", "77")
-    }
-
-    assert len(answers) == 1
+    shown_under_any_seed(SETS_OF_OBJECTS)
 
 
 # ---- What is kept in caches or put there on the way leaves no trace

@@ -1,5 +1,8 @@
 """Callables and descriptors travel by value: functools, methods, context managers."""
 
+import abc
+import contextlib
+import functools
 import sys
 
 import fresh_process
@@ -10,7 +13,8 @@ from sources import define
 
 def arrive(source, expression):
     """What `expression` makes of the `value` that `source` defined, elsewhere."""
-    return fresh_process.send(define(source).value, expression)
+    made = define(source, abc=abc, contextlib=contextlib, functools=functools)
+    return fresh_process.send(made.value, expression)
 
 
 # ---- functools
@@ -18,7 +22,6 @@ def arrive(source, expression):
 
 def test_partial_keeps_its_keywords():
     source = """
-    import functools
     def f(*args, **kwargs): return args, kwargs
     value = functools.partial(f, 1, key=2)
     value.note = 3
@@ -32,7 +35,6 @@ def test_partial_keeps_its_keywords():
 
 def test_subclass_of_partial_arrives():
     source = """
-    import functools
     class P(functools.partial):
         def twice(self): return self(), self()
     value = P(lambda x: x, 1)
@@ -44,7 +46,6 @@ def test_subclass_of_partial_arrives():
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="placeholders are of 3.14")
 def test_partial_keeps_its_placeholders():
     source = """
-    import functools
     value = functools.partial(lambda *a: a, functools.Placeholder, 2)
     """
 
@@ -53,7 +54,6 @@ def test_partial_keeps_its_placeholders():
 
 def test_partialmethod_works_in_its_class():
     source = """
-    import functools
     class C:
         def f(self, a, *, b): return a, b
         g = functools.partialmethod(f, 1, b=2)
@@ -65,7 +65,6 @@ def test_partialmethod_works_in_its_class():
 
 def test_partialmethod_arrives_alone():
     source = """
-    import functools
     value = functools.partialmethod(lambda self, x: x, 5)
     """
 
@@ -75,7 +74,6 @@ def test_partialmethod_arrives_alone():
 @pytest.mark.parametrize("decorator", ["lru_cache(maxsize=3, typed=True)", "cache"])
 def test_cache_keeps_its_settings_and_no_results(decorator):
     source = f"""
-    import functools
     @functools.{decorator}
     def value(x): return x + 1
     value(1)
@@ -93,7 +91,6 @@ def test_cache_keeps_its_settings_and_no_results(decorator):
 
 def test_recursive_cached_function_arrives():
     source = """
-    import functools
     @functools.lru_cache
     def value(n): return n if n < 2 else value(n - 1) + value(n - 2)
     """
@@ -105,7 +102,6 @@ def test_recursive_cached_function_arrives():
 
 
 DISPATCH = """
-import functools
 class Own: pass
 @functools.singledispatch
 def f(x): return "object"
@@ -144,7 +140,7 @@ def test_singledispatch_keeps_its_names_and_attributes():
 
 
 def test_singledispatch_is_sent_without_calls_in_its_cache():
-    scope = define(DISPATCH + "value = f")
+    scope = define(DISPATCH + "value = f", functools=functools)
 
     before = waybill.dumps(scope.value)
     scope.value(True)
@@ -154,7 +150,6 @@ def test_singledispatch_is_sent_without_calls_in_its_cache():
 
 def test_singledispatchmethod_works_in_its_class():
     source = """
-    import functools
     class C:
         @functools.singledispatchmethod
         def f(self, x): return "object"
@@ -175,7 +170,6 @@ def test_singledispatchmethod_works_in_its_class():
 
 def test_cached_property_works_and_caches():
     source = """
-    import functools
     class C:
         calls = 0
         @functools.cached_property
@@ -193,7 +187,6 @@ def test_cached_property_works_and_caches():
 
 def test_chain_of_wraps_arrives():
     source = """
-    import functools
     def twice(f):
         @functools.wraps(f)
         def g(x): return f(f(x))
@@ -212,7 +205,6 @@ def test_chain_of_wraps_arrives():
 
 def test_cmp_to_key_arrives():
     source = """
-    import functools
     value = functools.cmp_to_key(lambda a, b: b - a)
     """
 
@@ -221,7 +213,6 @@ def test_cmp_to_key_arrives():
 
 def test_total_ordering_class_arrives():
     source = """
-    import functools
     @functools.total_ordering
     class C:
         def __init__(self, x): self.x = x
@@ -236,7 +227,6 @@ def test_total_ordering_class_arrives():
 # ---- Context managers
 
 MANAGER = """
-import contextlib
 log = []
 @contextlib.contextmanager
 def manager(*args, **kwargs):
@@ -277,7 +267,7 @@ def test_context_manager_that_was_not_entered_arrives():
 
 
 def test_context_manager_that_was_entered_is_refused():
-    value = define(MANAGER + "value = manager()").value
+    value = define(MANAGER + "value = manager()", contextlib=contextlib).value
     value.__enter__()
 
     with pytest.raises(waybill.EncodeError, match="entered"):
@@ -286,7 +276,6 @@ def test_context_manager_that_was_entered_is_refused():
 
 def test_async_context_manager_arrives():
     source = """
-    import contextlib
     @contextlib.asynccontextmanager
     async def manager(): yield 5
     value = manager()
@@ -306,7 +295,7 @@ def test_async_context_manager_arrives():
     ],
 )
 def test_context_manager_object_arrives(made, expression, expected):
-    assert arrive(f"import contextlib\nvalue = {made}", expression) == expected
+    assert arrive(f"value = {made}", expression) == expected
 
 
 # ---- Methods
@@ -353,7 +342,6 @@ def test_method_of_a_class_by_value_arrives(made, expression, expected):
 
 def test_abstract_methods_stay_abstract():
     source = """
-    import abc
     class C(abc.ABC):
         @property
         @abc.abstractmethod

@@ -103,77 +103,76 @@ c = C()
 """
 
 
-def test_weak_reference_finds_its_target_in_the_payload():
-    source = OWN + "value = weakref.ref(c), c"
-
-    assert arrive(source, "value[0]() is value[1]") is True
-
-
-def test_weak_reference_before_its_target_finds_it():
-    source = OWN + "value = [weakref.ref(c), [[c]]]"
-
-    assert arrive(source, "value[0]() is value[1][0][0]") is True
-
-
-def test_object_may_hold_a_weak_reference_to_itself():
-    source = OWN + "c.me = weakref.ref(c)\nvalue = c"
-
-    assert arrive(source, "value.me() is value") is True
-
-
-def test_child_may_refer_to_its_parent_weakly():
-    source = OWN + "c.child = C('d')\nc.child.parent = weakref.ref(c)\nvalue = c"
-
-    assert arrive(source, "value.child.parent() is value") is True
-
-
-def test_dead_weak_reference_arrives_dead():
-    source = OWN + "value = weakref.ref(C())"
-
-    assert arrive(source, "value()") is None
-
-
-def test_weak_reference_without_another_owner_arrives_dead():
-    source = OWN + "value = weakref.ref(c)"
-
-    assert arrive(source, "__import__('gc').collect() < 0 or value()") is None
-
-
-def test_weak_reference_keeps_its_callback():
-    source = OWN + "log = []\nvalue = [weakref.ref(c, log.append), c, log]"
-
-    answer = arrive(source, "[value.pop(1), 0][1], len(value[1])")
-
-    assert answer == (0, 1)
-
-
-def test_weak_reference_to_a_class_or_function_arrives():
-    source = OWN + "def f(): return 1\nvalue = weakref.ref(C), C, weakref.ref(f), f"
-
-    assert arrive(source, "value[0]() is value[1], value[2]() is value[3]") == (
+WEAK = {
+    "a reference finds its target in the payload": (
+        "value = weakref.ref(c), c",
+        "value[0]() is value[1]",
         True,
+    ),
+    "a reference before its target finds it": (
+        "value = [weakref.ref(c), [[c]]]",
+        "value[0]() is value[1][0][0]",
         True,
-    )
+    ),
+    "an object may hold a reference to itself": (
+        "c.me = weakref.ref(c)\nvalue = c",
+        "value.me() is value",
+        True,
+    ),
+    "a child may refer to its parent": (
+        "c.child = C('d')\nc.child.parent = weakref.ref(c)\nvalue = c",
+        "value.child.parent() is value",
+        True,
+    ),
+    "a dead reference arrives dead": ("value = weakref.ref(C())", "value()", None),
+    "a reference without another owner arrives dead": (
+        "value = weakref.ref(c)",
+        "__import__('gc').collect() < 0 or value()",
+        None,
+    ),
+    "a reference keeps its callback": (
+        "log = []\nvalue = [weakref.ref(c, log.append), c, log]",
+        "[value.pop(1), 0][1], len(value[1])",
+        (0, 1),
+    ),
+    "a reference may be to a class or function": (
+        "def f(): return 1\nvalue = weakref.ref(C), C, weakref.ref(f), f",
+        "value[0]() is value[1], value[2]() is value[3]",
+        (True, True),
+    ),
+    "a set arrives": (
+        "d = C('d')\nvalue = weakref.WeakSet([c, d]), c, d",
+        "len(value[0]), value[1] in value[0], value[2] in value[0]",
+        (2, True, True),
+    ),
+    "a dictionary with weak keys arrives": (
+        "value = weakref.WeakKeyDictionary({c: 1}), c",
+        "value[0][value[1]], len(value[0])",
+        (1, 1),
+    ),
+    "a dictionary with weak values arrives": (
+        "value = weakref.WeakValueDictionary({'a': c}), c",
+        "value[0]['a'] is value[1]",
+        True,
+    ),
+    "a method arrives": (
+        "value = weakref.WeakMethod(c.m), c",
+        "value[0]()(), value[0]().__self__ is value[1]",
+        ("c", True),
+    ),
+    "a proxy arrives as what it stands for": (
+        "value = weakref.proxy(c), c",
+        "value[0].name, type(value[0]) is type(value[1])",
+        ("c", True),
+    ),
+}
 
 
-def test_weak_set_arrives():
-    source = OWN + "d = C('d')\nvalue = weakref.WeakSet([c, d]), c, d"
+@pytest.mark.parametrize("claim", WEAK)
+def test_weakly(claim):
+    source, expression, expected = WEAK[claim]
 
-    answer = arrive(source, "len(value[0]), value[1] in value[0], value[2] in value[0]")
-
-    assert answer == (2, True, True)
-
-
-def test_weak_key_dictionary_arrives():
-    source = OWN + "value = weakref.WeakKeyDictionary({c: 1}), c"
-
-    assert arrive(source, "value[0][value[1]], len(value[0])") == (1, 1)
-
-
-def test_weak_value_dictionary_arrives():
-    source = OWN + "value = weakref.WeakValueDictionary({'a': c}), c"
-
-    assert arrive(source, "value[0]['a'] is value[1]") is True
+    assert arrive(OWN + source, expression) == expected
 
 
 @pytest.mark.parametrize(
@@ -185,24 +184,6 @@ def test_weak_collection_forgets_in_the_receiver(made):
     answer = arrive(source, "len(value[0]), value.pop() and 0, len(value[0])")
 
     assert answer == (1, 0, 0)
-
-
-def test_weak_method_arrives():
-    source = OWN + "value = weakref.WeakMethod(c.m), c"
-
-    assert arrive(source, "value[0]()(), value[0]().__self__ is value[1]") == (
-        "c",
-        True,
-    )
-
-
-def test_weak_proxy_arrives_as_what_it_stands_for():
-    source = OWN + "value = weakref.proxy(c), c"
-
-    assert arrive(source, "value[0].name, type(value[0]) is type(value[1])") == (
-        "c",
-        True,
-    )
 
 
 def test_dead_weak_proxy_is_refused():

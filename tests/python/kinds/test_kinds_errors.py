@@ -139,8 +139,9 @@ def test_received_exception_can_be_raised_and_sent_on():
         ("AttributeError('m', name='n', obj=open)", "value.name, value.obj",
          ("n", None)),
         ("NameError('m', name='n')", "value.name", "n"),
-        ("ExceptionGroup('m', [KeyError(1)])",
-         "value.message, str(value.exceptions[0])", ("m", "1")),
+        ("ExceptionGroup('m', [KeyError(1), TypeError('x')])",
+         "value.message, repr(value.exceptions)",
+         ("m", "(KeyError(1), TypeError('x'))")),
         ("KeyError(1)", "value.args", (1,)),
     ],
 )  # fmt: skip

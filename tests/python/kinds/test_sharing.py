@@ -113,17 +113,6 @@ def test_functions_of_one_payload_share_globals():
     assert read() == 1
 
 
-def test_functions_of_one_payload_have_one_globals_dict():
-    sent = define("""
-    def f(): return 1
-    def g(): return 2
-    """)
-
-    f, g = round_trip([sent.f, sent.g])
-
-    assert f.__globals__ is g.__globals__
-
-
 def test_functions_of_two_modules_keep_their_globals_apart():
     source = "def f(): return value"
     one, two = define(source, value=1), define(source, value=2)
@@ -149,32 +138,6 @@ def test_functions_of_two_payloads_do_not_share_globals():
     assert waybill.loads(data)() == 1
 
 
-def test_global_used_by_the_second_function_only_arrives():
-    sent = define("""
-    a, b = [1], [2]
-    def first(): return a
-    def second(): return a, b
-    """)
-
-    first, second = round_trip([sent.first, sent.second])
-
-    assert second() == ([1], [2])
-    assert second()[0] is first()
-
-
-def test_object_is_one_in_data_globals_defaults_and_closure():
-    sent = define("""
-    shared = []
-    def make(cell):
-        def function(default=shared): return shared, default, cell
-        return function
-    """)
-
-    arrived, function = round_trip((sent.shared, sent.make(sent.shared)))
-
-    assert all(part is arrived for part in function())
-
-
 def test_recursive_global_function_refers_to_itself():
     sent = define("def f(n): return n and n * f(n - 1) or 1")
 
@@ -195,15 +158,6 @@ def test_recursive_inner_function_refers_to_itself():
 
     assert arrived(5) == 120
     assert arrived.__closure__[0].cell_contents is arrived
-
-
-def test_mutually_recursive_functions_refer_to_each_other():
-    sent = define("""
-    def even(n): return n == 0 or odd(n - 1)
-    def odd(n): return n != 0 and even(n - 1)
-    """)
-
-    assert fresh_process.send(sent.even, "value(10), value(11)") == (True, False)
 
 
 def test_function_in_its_own_defaults():
@@ -302,25 +256,6 @@ def test_code_of_functions_that_share_it_travels_once():
     one, many = waybill.dumps([make(1)]), waybill.dumps([make(n) for n in range(50)])
 
     assert len(waybill.inspect(many)["code"]) == len(waybill.inspect(one)["code"]) == 1
-
-
-def test_same_function_twice_stays_one():
-    function = define("def f(): pass").f
-
-    arrived = round_trip([function, function])
-
-    assert arrived[0] is arrived[1]
-
-
-def test_globals_dict_sent_as_data_is_a_copy_of_its_own():
-    sent = define("""
-    box = {"x": 1}
-    def f(): return box
-    """)
-
-    function, box = round_trip([sent.f, sent.box])
-
-    assert function() is box
 
 
 def test_instance_and_its_method_belong_together():
