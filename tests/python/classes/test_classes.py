@@ -204,16 +204,6 @@ def test_classes_that_name_each_other_arrive():
     assert b().other() is a
 
 
-def test_function_that_uses_a_class_by_value_runs():
-    sent = define("""
-    class A:
-        def __init__(self, x): self.x = x
-    def f(x): return A(x).x
-    """).f
-
-    assert fresh_process.send(sent, "value(3)") == 3
-
-
 def test_dataclass_by_value_works():
     cls = made("""
     import dataclasses
@@ -243,16 +233,6 @@ def test_frozen_dataclass_instance_by_value_works():
     """)(3)
 
     assert fresh_process.send(sent, "value.x, hash(value) == hash((3,))") == (3, True)
-
-
-def test_named_tuple_by_value_works():
-    sent = define("import collections\nP = collections.namedtuple('P', 'a b')")
-
-    answer = fresh_process.send(
-        sent.P(1, 2), "value.a, value._replace(b=3) == (1, 3), repr(value)"
-    )
-
-    assert answer == (1, True, "P(a=1, b=2)")
 
 
 def test_dataclass_by_value_can_be_derived_from():

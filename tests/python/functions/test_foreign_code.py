@@ -3,7 +3,6 @@
 Each scenario runs in a process of its own, since what it guards against is a crash.
 """
 
-import functools
 
 import fresh_process
 import pytest
@@ -104,28 +103,6 @@ def test_attributes_inside_a_tuple_that_they_refer_to_arrive():
 
     assert loaded[0].number == 5
     assert loaded[0].back is loaded
-
-
-def test_cached_function_of_a_script_arrives_with_its_settings():
-    @functools.lru_cache(maxsize=7)
-    def cached(x):
-        return x * 2
-
-    answer = fresh_process.send(
-        cached, "(value(4), value.cache_parameters()['maxsize'])"
-    )
-
-    assert answer == (8, 7)
-
-
-def test_type_variable_of_a_script_arrives():
-    script = """
-import typing, waybill
-T = typing.TypeVar("T", bound=int)
-print(waybill.loads(waybill.dumps(T)).__bound__.__name__)
-"""
-
-    assert fresh_process.run_script(script).strip() == "int"
 
 
 def test_fingerprint_of_a_class_does_not_depend_on_its_line():

@@ -1,6 +1,5 @@
 """Functions of one module share their globals, and those of its twins do not."""
 
-import types
 
 import fresh_process
 import pytest
@@ -76,18 +75,6 @@ def test_twin_dicts_stay_two(first, second):
 
     assert (f(), g()) == (first, second)
     assert f.__globals__ is not g.__globals__
-
-
-def test_twins_made_by_function_type_keep_their_values():
-    code = define("def f(): return value").f.__code__
-    functions = [
-        types.FunctionType(code, {"__name__": "made", "value": number})
-        for number in range(5)
-    ]
-
-    answer = fresh_process.send(functions, "[f() for f in value]")
-
-    assert answer == [0, 1, 2, 3, 4]
 
 
 def test_a_twin_that_stores_a_name_leaves_the_others_alone():

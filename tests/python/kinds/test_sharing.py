@@ -98,55 +98,6 @@ def test_two_functions_share_the_cell_of_a_nonlocal():
     assert read() == 2
 
 
-def test_functions_of_one_payload_share_globals():
-    sent = define("""
-    count = 0
-    def step():
-        global count
-        count += 1
-    def read(): return count
-    """)
-
-    step, read = round_trip((sent.step, sent.read))
-    step()
-
-    assert read() == 1
-
-
-def test_functions_of_two_modules_keep_their_globals_apart():
-    source = "def f(): return value"
-    one, two = define(source, value=1), define(source, value=2)
-
-    f, g = round_trip([one.f, two.f])
-
-    assert (f(), g()) == (1, 2)
-    assert f.__globals__ is not g.__globals__
-
-
-def test_functions_of_two_payloads_do_not_share_globals():
-    sent = define("""
-    count = 0
-    def step():
-        global count
-        count += 1
-        return count
-    """)
-    data = waybill.dumps(sent.step)
-
-    waybill.loads(data)()
-
-    assert waybill.loads(data)() == 1
-
-
-def test_recursive_global_function_refers_to_itself():
-    sent = define("def f(n): return n and n * f(n - 1) or 1")
-
-    arrived = round_trip(sent.f)
-
-    assert arrived(5) == 120
-    assert arrived.__globals__["f"] is arrived
-
-
 def test_recursive_inner_function_refers_to_itself():
     sent = define("""
     def make():
