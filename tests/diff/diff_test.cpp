@@ -68,8 +68,7 @@ TEST(Diff, OfBuffersThatMovedIsNone) {
   draft.payload.clear();
   draft.payload.array(3);
   for (const std::uint64_t number : {0, 1, 1}) {
-    draft.payload.node(samples::NodeTag::kStored, 1);
-    draft.payload.unsigned_integer(number);
+    samples::write_stored(draft.payload, number);
   }
 
   const ParsedJson found = diff_of(samples::buffers_envelope(), draft.sealed());
@@ -161,8 +160,7 @@ Bytes many_uses_of(const std::string& name, std::uint8_t line) {
   draft.payload.array(2 * kHalfOfUses);
   draft.source_locations.array(2 * kHalfOfUses);
   for (std::size_t i = 0; i < 2 * kHalfOfUses; ++i) {
-    draft.payload.node(wire::NodeTag::kCode, 1);
-    draft.payload.unsigned_integer(i < kHalfOfUses ? i + 1 : line);
+    samples::write_code(draft.payload, i < kHalfOfUses ? i + 1 : line);
     draft.source_locations.array(4);
     i == 0 ? draft.source_locations.text("/" + std::to_string(line) + name)
            : draft.source_locations.unsigned_integer(0);

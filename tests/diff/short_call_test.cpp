@@ -30,9 +30,7 @@ void write_call(Writer& out, std::uint64_t callable, std::uint64_t argument) {
   out.integer(1000);
   out.text("text \xc3\xa4");
   out.binary(Bytes{1, 2});
-  out.nil();
-  out.array(0);
-  out.map(0);
+  samples::end_object(out);
 }
 
 // [[], {}, two calls of the list with the map]

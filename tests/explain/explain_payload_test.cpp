@@ -81,18 +81,12 @@ BodyDraft body_of_f() {
 // The function f, whose global `model` is an object with an attribute `w`: 100 bytes.
 void fill_with_model(Draft& draft) {
   draft.code.push_back(body_of_f().body());
-  draft.payload.node(NodeTag::kFunction, 4);
-  draft.payload.unsigned_integer(0);
-  samples::write_namespace(draft.payload);
-  draft.payload.array(0);
-  draft.payload.map(1);
+  samples::start_function(draft.payload, 0, 1);
   draft.payload.unsigned_integer(0);
   draft.payload.map(1);
   draft.payload.text("model");
   draft.payload.node(NodeTag::kNewObject, 6);
-  draft.payload.node(NodeTag::kGlobal, 2);
-  draft.payload.nil();
-  draft.payload.text("object");
+  samples::write_global(draft.payload, "object");
   draft.payload.array(0);
   draft.payload.map(0);
   draft.payload.map(1);
@@ -101,11 +95,8 @@ void fill_with_model(Draft& draft) {
   draft.payload.array(0);
   draft.payload.map(0);
   draft.source_locations.array(1);
-  draft.source_locations.array(4);
-  draft.source_locations.text("/home/ada/job.py");
-  draft.source_locations.integer(11);
-  draft.source_locations.binary(Bytes{0xe8, 0, 0xed, 2, 0xec, 2, 0xe8, 0});
-  draft.source_locations.array(0);
+  samples::write_location(draft.source_locations, "/home/ada/job.py", 11,
+                          Bytes{0xe8, 0, 0xed, 2, 0xec, 2, 0xe8, 0});
 }
 
 std::map<std::string, ExplainedPart> parts_with_model(PythonVersion python) {
@@ -318,16 +309,12 @@ TEST(ExplainPayload, LooksAtWhatArraysReferToWithinABudget) {
   for (int i = 0; i < 100'000; ++i) draft.payload.nil();
   for (int i = 0; i < kArrays; ++i) {
     draft.payload.node(NodeTag::kObject, 5);
-    draft.payload.node(NodeTag::kGlobal, 2);
-    draft.payload.index(ExtType::kModule, 0);
-    draft.payload.text("ndarray");
+    samples::write_global(draft.payload, "ndarray", 0);
     draft.payload.array(5);
     draft.payload.node(NodeTag::kTuple, 1);
     draft.payload.integer(3);
     for (int k = 0; k < 4; ++k) draft.payload.index(ExtType::kReference, 0);
-    draft.payload.nil();
-    draft.payload.array(0);
-    draft.payload.map(0);
+    samples::end_object(draft.payload);
   }
 
   const Explanation explanation = explained(draft.sealed());
@@ -353,11 +340,7 @@ TEST(ExplainPayload, SizesOfRandomPayloadsAddUp) {
 std::string root_called(std::string_view name) {
   Draft draft;
   draft.code.push_back(body_of_f().body());
-  draft.payload.node(NodeTag::kFunction, 4);
-  draft.payload.unsigned_integer(0);
-  samples::write_namespace(draft.payload);
-  draft.payload.array(0);
-  draft.payload.map(1);
+  samples::start_function(draft.payload, 0, 1);
   draft.payload.unsigned_integer(8);
   draft.payload.text(name);
   const Explanation explanation = explained(draft.sealed());

@@ -53,8 +53,7 @@ inline Bytes with_stored(BytesView stored, std::uint64_t length,
                          std::uint8_t item_size = 1, const SigningKey* key = nullptr) {
   Draft draft;
   draft.payload.array(1);
-  draft.payload.node(NodeTag::kStored, 1);
-  draft.payload.unsigned_integer(0);
+  samples::write_stored(draft.payload, 0);
   BufferParts& buffer = draft.buffers.emplace_back();
   buffer.bytes = stored;
   buffer.length = length;

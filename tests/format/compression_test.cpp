@@ -218,8 +218,7 @@ TEST(Compression, OfSeveralBuffersStandsWhereTheyDo) {
   Draft draft;
   draft.payload.array(3);
   for (const std::uint64_t number : {0, 1, 2}) {
-    draft.payload.node(samples::NodeTag::kStored, 1);
-    draft.payload.unsigned_integer(number);
+    samples::write_stored(draft.payload, number);
   }
   draft.buffers = {one.buffer, {wire::BufferKind::kBytes, second}, one.buffer};
 

@@ -24,9 +24,7 @@ Draft& fill(Draft& draft) {
   draft.manifest.imports = {
       {"json.decoder", ImportTime::kLoad, "json.decoder.JSONDecoder", "", "", 0}};
   draft.payload.array(3);
-  draft.payload.node(NodeTag::kGlobal, 2);
-  draft.payload.index(ExtType::kModule, 0);
-  draft.payload.text("JSONDecoder");
+  samples::write_global(draft.payload, "JSONDecoder", 0);
   draft.shared = {draft.payload.size()};
   draft.payload.array(1);
   draft.payload.real(0.5);

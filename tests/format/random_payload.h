@@ -49,11 +49,7 @@ class RandomPayload {
       draft_.source_locations.unsigned_integer(below(number));
       return;
     }
-    draft_.source_locations.array(4);
-    draft_.source_locations.text("/home/ada/task.py");
-    draft_.source_locations.integer(2);
-    draft_.source_locations.binary({});
-    draft_.source_locations.array(0);
+    write_location(draft_.source_locations, "/home/ada/task.py", 2);
   }
 
   // Behind them, references have numbers of their own.
@@ -179,8 +175,7 @@ class RandomPayload {
       if (below(2) == 0) draft_.buffers.back().shape = kStoredShape;
       if (below(4) == 0) compress(draft_.buffers.back());
     }
-    out_.node(NodeTag::kStored, 1);
-    out_.unsigned_integer(number);
+    write_stored(out_, number);
   }
 
   void node(const envelope::Shape& shape, int depth) {

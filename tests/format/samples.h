@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/hash.h"
@@ -107,6 +109,51 @@ inline void write_namespace(Writer& out) {
   out.boolean(false);
 }
 
+inline void write_code(Writer& out, std::uint64_t body) {
+  out.node(NodeTag::kCode, 1);
+  out.unsigned_integer(body);
+}
+
+inline void write_stored(Writer& out, std::uint64_t number) {
+  out.node(NodeTag::kStored, 1);
+  out.unsigned_integer(number);
+}
+
+// `module`: a number in the manifest; none: the builtins.
+inline void write_global(Writer& out, std::string_view name,
+                         std::optional<std::uint64_t> module = {}) {
+  out.node(NodeTag::kGlobal, 2);
+  module ? out.index(ExtType::kModule, *module) : out.nil();
+  out.text(name);
+}
+
+// A function up to its fields, which are to be written next.
+inline void start_function(Writer& out, std::uint64_t body, std::size_t fields) {
+  out.node(NodeTag::kFunction, 4);
+  out.unsigned_integer(body);
+  write_namespace(out);
+  out.array(0);
+  out.map(fields);
+}
+
+// What stands behind the arguments of an object that has no state and no items.
+inline void end_object(Writer& out) {
+  out.nil();
+  out.array(0);
+  out.map(0);
+}
+
+// `file`: null where it is that of the code around; `nested`: how many locations are to
+// be written next.
+inline void write_location(Writer& out, const char* file, std::int64_t line = 1,
+                           BytesView table = {}, std::size_t nested = 0) {
+  out.array(4);
+  file != nullptr ? out.text(file) : out.nil();
+  out.integer(line);
+  out.binary(table);
+  out.array(nested);
+}
+
 // {"answer": 42}
 inline void fill_with_data(Draft& draft) {
   draft.payload.map(1);
@@ -149,16 +196,8 @@ inline void fill_with_function(Draft& draft) {
   draft.payload.index(ExtType::kReference, 0);
 
   draft.source_locations.array(1);
-  draft.source_locations.array(4);
-  draft.source_locations.text("/home/ada/task.py");
-  draft.source_locations.integer(2);
-  draft.source_locations.binary(Bytes{0x80, 0});
-  draft.source_locations.array(1);
-  draft.source_locations.array(4);
-  draft.source_locations.nil();
-  draft.source_locations.integer(5);
-  draft.source_locations.binary({});
-  draft.source_locations.array(0);
+  write_location(draft.source_locations, "/home/ada/task.py", 2, Bytes{0x80, 0}, 1);
+  write_location(draft.source_locations, nullptr, 5);
 }
 
 inline const Bytes kStoredText = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9'};
@@ -169,8 +208,7 @@ inline const std::uint64_t kStoredShape[] = {5, 20};
 inline void fill_with_buffers(Draft& draft) {
   draft.payload.array(3);
   for (const std::uint64_t number : {0, 1, 0}) {
-    draft.payload.node(NodeTag::kStored, 1);
-    draft.payload.unsigned_integer(number);
+    write_stored(draft.payload, number);
   }
   draft.buffers = {
       {wire::BufferKind::kBytes, kStoredText},

@@ -10,6 +10,7 @@
 
 #include "format/samples.h"
 #include "format/source_locations.h"
+#include "format/verdict.h"
 #include "waybill/envelope.h"
 
 namespace waybill {
@@ -75,21 +76,14 @@ struct CodeDraft : Draft {
       code.push_back(body.body());
     }
     payload.array(uses);
-    for (std::size_t i = 0; i < uses; ++i) {
-      payload.node(NodeTag::kCode, 1);
-      payload.unsigned_integer(i);
-    }
+    for (std::size_t i = 0; i < uses; ++i) samples::write_code(payload, i);
   }
 };
 
 std::string verdict_on(const std::function<void(Writer&)>& write) {
   CodeDraft draft;
   write(draft.sources);
-  const Bytes bytes = draft.sealed();
-  const Result<Envelope> envelope = open(bytes);
-  if (!envelope) return "not opened";
-  const Result<VerifiedEnvelope> verdict = verify(*envelope);
-  return verdict ? "sound" : std::string(name_of(verdict.error().code));
+  return samples::told_of(draft);
 }
 
 std::string verdict_on_unit(const UnitDraft& unit) {
@@ -135,11 +129,7 @@ TEST(SourceUnits, StandBesideSourceLocationsOrWithoutThem) {
     CodeDraft draft(1);
     if (has_locations) {
       draft.source_locations.array(1);
-      draft.source_locations.array(4);
-      draft.source_locations.text("a.py");
-      draft.source_locations.integer(1);
-      draft.source_locations.binary({});
-      draft.source_locations.array(0);
+      samples::write_location(draft.source_locations, "a.py");
     }
     write_sources(draft.sources, "def f(): ", {{}});
     const Bytes bytes = draft.sealed();
@@ -220,30 +210,14 @@ TEST(SourceUnits, TextsAreNoLongerThanTheyMayBe) {
 
 TEST(SourceUnits, WithAFieldOutOfRangeAreMalformed) {
   EXPECT_EQ(verdict_on_unit({}), "sound");
-  UnitDraft longer;
-  longer.more_fields = 2;
-  EXPECT_EQ(verdict_on_unit(longer), "sound");
-  UnitDraft unit;
-  unit.code = 2;
-  EXPECT_EQ(verdict_on_unit(unit), "malformed");
-  unit = {};
-  unit.start = 1;
-  EXPECT_EQ(verdict_on_unit(unit), "malformed");
-  unit = {};
-  unit.kind = 5;
-  EXPECT_EQ(verdict_on_unit(unit), "malformed");
-  unit = {};
-  unit.flags = 16;
-  EXPECT_EQ(verdict_on_unit(unit), "malformed");
-  unit = {};
-  unit.optimization = 3;
-  EXPECT_EQ(verdict_on_unit(unit), "malformed");
-  unit = {};
-  unit.name = "\xff";
-  EXPECT_EQ(verdict_on_unit(unit), "malformed");
-  unit = {};
-  unit.fewer_fields = 1;
-  EXPECT_EQ(verdict_on_unit(unit), "malformed");
+  EXPECT_EQ(verdict_on_unit({.more_fields = 2}), "sound");
+  EXPECT_EQ(verdict_on_unit({.code = 2}), "malformed");
+  EXPECT_EQ(verdict_on_unit({.start = 1}), "malformed");
+  EXPECT_EQ(verdict_on_unit({.kind = 5}), "malformed");
+  EXPECT_EQ(verdict_on_unit({.flags = 16}), "malformed");
+  EXPECT_EQ(verdict_on_unit({.optimization = 3}), "malformed");
+  EXPECT_EQ(verdict_on_unit({.name = "\xff"}), "malformed");
+  EXPECT_EQ(verdict_on_unit({.fewer_fields = 1}), "malformed");
 }
 
 TEST(SourceUnits, StandInTheOrderOfTheCodeOnceEach) {

@@ -14,18 +14,8 @@ namespace waybill::samples {
 constexpr std::uint64_t kTaskFunction = 0;
 constexpr std::uint64_t kTaskType = 1;
 
-inline void write_location(Writer& out) {
-  out.array(4);
-  out.text("/home/ada/task.py");
-  out.integer(12);
-  out.binary(Bytes{0x80, 0});
-  out.array(0);
-}
-
-inline void write_global(Writer& out, const char* name) {
-  out.node(NodeTag::kGlobal, 2);
-  out.nil();
-  out.text(name);
+inline void write_task_location(Writer& out) {
+  write_location(out, "/home/ada/task.py", 12, Bytes{0x80, 0});
 }
 
 // A class up to the value of its only attribute, which is to be written next.
@@ -48,7 +38,7 @@ struct TaskDraft : Draft {
   explicit TaskDraft(
       const Write& write_first = [](Writer& out) { out.integer(1); },
       const Write& write_last = [](Writer& out) { out.array(0); },
-      const Write& write_second_location = write_location) {
+      const Write& write_second_location = write_task_location) {
     manifest.imports = {{"json", ImportTime::kLoad, "json.dumps", "f", "task.py", 3}};
     code.push_back(BodyDraft().body());
     BodyDraft method;
@@ -66,7 +56,7 @@ struct TaskDraft : Draft {
     payload.index(ExtType::kReference, kTaskType);
     write_last(payload);
     source_locations.array(2);
-    write_location(source_locations);
+    write_task_location(source_locations);
     write_second_location(source_locations);
   }
 

@@ -247,8 +247,7 @@ Bytes repetitive_envelope(const std::string& name) {
     draft.payload.array(3);
     draft.payload.index(ExtType::kModule, 0);
     for (const std::size_t code : {std::size_t{0}, i}) {
-      draft.payload.node(wire::NodeTag::kCode, 1);
-      draft.payload.unsigned_integer(code);
+      samples::write_code(draft.payload, code);
     }
     for (const bool is_first : {i == 0, false}) {
       draft.source_locations.array(4);

@@ -49,13 +49,8 @@ samples::Bytes listed(std::string_view texts, const std::vector<ListedUnit>& uni
   draft.payload.array(2);
   draft.source_locations.array(2);
   for (std::uint64_t i = 0; i < 2; ++i) {
-    draft.payload.node(NodeTag::kCode, 1);
-    draft.payload.unsigned_integer(i);
-    draft.source_locations.array(4);
-    draft.source_locations.text("job.py");
-    draft.source_locations.integer(5);
-    draft.source_locations.binary({});
-    draft.source_locations.array(0);
+    samples::write_code(draft.payload, i);
+    samples::write_location(draft.source_locations, "job.py", 5);
   }
   draft.sources.array(3);
   envelope::write_texts(draft.sources, texts);

@@ -38,8 +38,7 @@ TEST(ValueText, TellsWhatIsStored) {
   Writer out;
   out.array(4);
   for (const std::uint64_t number : {0, 1, 2, 3}) {
-    out.node(NodeTag::kStored, 1);
-    out.unsigned_integer(number);
+    samples::write_stored(out, number);
   }
   std::vector<StoredBuffer> buffers(3);
   buffers[0].length = 1;

@@ -39,22 +39,16 @@ void fill_with_calls(Draft& draft) {
   draft.manifest.imports = {
       {"collections", ImportTime::kLoad, "collections.OrderedDict", "", "", 0}};
   wire::Writer& payload = draft.payload;
-  const auto write_rest = [&] {
-    payload.array(0);
-    payload.nil();
-    payload.array(0);
-    payload.map(0);
-  };
   payload.array(2);
   payload.node(NodeTag::kObject, 5);
   draft.shared = {payload.size()};
-  payload.node(NodeTag::kGlobal, 2);
-  payload.index(ExtType::kModule, 0);
-  payload.text("OrderedDict");
-  write_rest();
+  samples::write_global(payload, "OrderedDict", 0);
+  payload.array(0);
+  samples::end_object(payload);
   payload.node(NodeTag::kObject, 5);
   payload.index(ExtType::kReference, 0);
-  write_rest();
+  payload.array(0);
+  samples::end_object(payload);
 }
 
 TEST(Policy, WithoutRulesAllowsNothing) {
@@ -247,17 +241,10 @@ TEST(Policy, CallOfWhatACallGaveHasNoName) {
     draft.payload.node(NodeTag::kObject, 5);
     write_callable();
     draft.payload.array(0);
-    draft.payload.nil();
-    draft.payload.array(0);
-    draft.payload.map(0);
+    samples::end_object(draft.payload);
   };
-  write_call([&] {
-    write_call([&] {
-      draft.payload.node(NodeTag::kGlobal, 2);
-      draft.payload.nil();
-      draft.payload.text("dict");
-    });
-  });
+  write_call(
+      [&] { write_call([&] { samples::write_global(draft.payload, "dict"); }); });
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(told(parsed_policy("allow call *"), bytes), "allowed");
   EXPECT_NE(told(parsed_policy("allow call builtins:dict"), bytes)
@@ -267,18 +254,13 @@ TEST(Policy, CallOfWhatACallGaveHasNoName) {
 
 TEST(Policy, SetterOfAStateIsACallToo) {
   Draft draft;
-  const auto write_global = [&](std::string_view name) {
-    draft.payload.node(NodeTag::kGlobal, 2);
-    draft.payload.nil();
-    draft.payload.text(name);
-  };
   draft.payload.node(NodeTag::kObject, 6);
-  write_global("dict");
+  samples::write_global(draft.payload, "dict");
   draft.payload.array(0);
   draft.payload.map(0);
   draft.payload.array(0);
   draft.payload.map(0);
-  write_global("setattr");
+  samples::write_global(draft.payload, "setattr");
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(told(parsed_policy("allow call builtins"), bytes), "allowed");
   EXPECT_NE(

@@ -53,13 +53,9 @@ TEST(ValueRefusals, ObjectsAreNamedByKindAndByte) {
   draft.payload.array(2);
   draft.payload.integer(1);
   draft.payload.node(NodeTag::kObject, 5);
-  draft.payload.node(NodeTag::kGlobal, 2);
-  draft.payload.nil();
-  draft.payload.text("print");
+  samples::write_global(draft.payload, "print");
   draft.payload.array(0);
-  draft.payload.nil();
-  draft.payload.array(0);
-  draft.payload.map(0);
+  samples::end_object(draft.payload);
 
   EXPECT_EQ(refusal(draft), "refused " + std::to_string(kPayload + 2) +
                                 " a node object (builtins.print) at [1], which is no "
@@ -70,14 +66,10 @@ TEST(ValueRefusals, ObjectsOfTheStandardLibraryAreReadOnRequestAndNeverWritten) 
   Draft draft;
   draft.manifest.imports = {{"decimal", ImportTime::kLoad, "decimal", "", "", 0}};
   draft.payload.node(NodeTag::kObject, 5);
-  draft.payload.node(NodeTag::kGlobal, 2);
-  draft.payload.index(ExtType::kModule, 0);
-  draft.payload.text("Decimal");
+  samples::write_global(draft.payload, "Decimal", 0);
   draft.payload.array(1);
   draft.payload.text("1.50");
-  draft.payload.nil();
-  draft.payload.array(0);
-  draft.payload.map(0);
+  samples::end_object(draft.payload);
   const Bytes bytes = draft.sealed();
 
   EXPECT_EQ(read_value(bytes).error().code, ErrorCode::kRefused);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/samples.h"
+#include "format/verdict.h"
 #include "waybill/envelope.h"
 
 namespace waybill {
@@ -23,11 +24,7 @@ std::string verdict_on(const std::function<void(Writer&)>& write,
   Draft draft;
   draft.shared = std::move(shared);
   write(draft.payload);
-  const samples::Bytes bytes = draft.sealed();
-  const auto envelope = open(bytes);
-  if (!envelope) return std::string(name_of(envelope.error().code));
-  const auto verdict = verify(*envelope, {});
-  return verdict ? "sound" : std::string(name_of(verdict.error().code));
+  return samples::told_of(draft);
 }
 
 // Two definitions, of which the second refers to the first, and a value that refers to

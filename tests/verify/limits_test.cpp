@@ -217,14 +217,10 @@ TEST(Limits, ConstantsOfCodeCountWithThePayload) {
   };
   Draft draft;
   draft.code = {body.body()};
-  draft.payload.node(NodeTag::kCode, 1);
-  draft.payload.unsigned_integer(0);
+  samples::write_code(draft.payload, 0);
   draft.source_locations.array(1);
-  draft.source_locations.array(4);
-  draft.source_locations.text("a file that is longer than all else");
-  draft.source_locations.integer(1);
-  draft.source_locations.binary({});
-  draft.source_locations.array(0);
+  samples::write_location(draft.source_locations,
+                          "a file that is longer than all else");
   const Bytes bytes = draft.sealed();
 
   EXPECT_EQ(told(bytes, {.max_text = 9, .max_integer = 9, .max_unfolded = 1004}),

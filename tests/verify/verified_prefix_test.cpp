@@ -23,6 +23,7 @@ using samples::fit_digest;
 using samples::kTaskType;
 using samples::sound_envelope;
 using samples::TaskDraft;
+using samples::write_code;
 using samples::write_global;
 using samples::write_location;
 using wire::ExtType;
@@ -179,15 +180,11 @@ TEST(VerifiedPrefix, GoesOnWithReferencesIntoDefinitions) {
 
 TEST(VerifiedPrefix, DoesNotGoOnWithOtherNotes) {
   const auto head = head_of(TaskDraft());
-  const TaskDraft other([](Writer& out) { out.integer(1); },
-                        [](Writer& out) { out.array(0); },
-                        [](Writer& out) {
-                          out.array(4);
-                          out.text("/home/grace/task.py");
-                          out.integer(12);
-                          out.binary(Bytes{0x80, 0});
-                          out.array(0);
-                        });
+  const TaskDraft other(
+      [](Writer& out) { out.integer(1); }, [](Writer& out) { out.array(0); },
+      [](Writer& out) {
+        write_location(out, "/home/grace/task.py", 12, Bytes{0x80, 0});
+      });
   const Bytes bytes = other.sealed();
 
   EXPECT_TRUE(is_sound_alone(bytes));
@@ -197,10 +194,7 @@ TEST(VerifiedPrefix, DoesNotGoOnWithOtherNotes) {
 
 TEST(VerifiedPrefix, DoesNotGoOnWithOtherUsesOfCode) {
   const auto head = head_of(TaskDraft());
-  const TaskDraft other([](Writer& out) {
-    out.node(NodeTag::kCode, 1);
-    out.unsigned_integer(0);
-  });
+  const TaskDraft other([](Writer& out) { write_code(out, 0); });
 
   EXPECT_FALSE(goes_on_with(*head, other.sealed()));
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/samples.h"
+#include "format/verdict.h"
 #include "waybill/envelope.h"
 
 namespace waybill {
@@ -15,14 +16,8 @@ namespace {
 using samples::BodyDraft;
 using samples::Bytes;
 using samples::Draft;
+using samples::verdict_on;
 using wire::NodeTag;
-
-Result<void> verdict_on_code(const Draft& draft) {
-  const Bytes bytes = draft.sealed();
-  const Result<Envelope> envelope = open(bytes);
-  if (!envelope) return tl::unexpected(envelope.error());
-  return verify(*envelope).map([](const auto&) {});
-}
 
 // The verdict on an envelope with this body alone, and where the part stands there.
 std::pair<Result<void>, std::size_t> verdict_and_place(
@@ -33,7 +28,7 @@ std::pair<Result<void>, std::size_t> verdict_and_place(
   draft.payload.nil();
   const Bytes bytes = draft.sealed();
   const auto found = std::search(bytes.begin(), bytes.end(), part.begin(), part.end());
-  return {verdict_on_code(draft), static_cast<std::size_t>(found - bytes.begin())};
+  return {verdict_on(draft), static_cast<std::size_t>(found - bytes.begin())};
 }
 
 TEST(VerifyCode, RefusesInstructionsThatAreUnsoundAndTellsWhere) {
@@ -109,17 +104,14 @@ TEST(VerifyCode, RefusesLineTablesThatAreUnsoundAndTellsWhere) {
       outer.nested_hash = samples::hash_of(draft.code[0]);
     }
     draft.code.push_back(outer.body());
-    draft.payload.node(NodeTag::kCode, 1);
-    draft.payload.integer(is_nested ? 1 : 0);
+    samples::write_code(draft.payload, is_nested ? 1 : 0);
     draft.source_locations.array(1);
     for (int depth = 0; depth <= is_nested; ++depth) {
-      draft.source_locations.array(4);
-      draft.source_locations.text("a.py");
-      draft.source_locations.integer(1);
-      draft.source_locations.binary(depth == is_nested ? table : Bytes{});
-      draft.source_locations.array(depth < is_nested ? 1 : 0);
+      samples::write_location(draft.source_locations, "a.py", 1,
+                              depth == is_nested ? table : Bytes{},
+                              depth < is_nested ? 1 : 0);
     }
-    return std::pair(verdict_on_code(draft), draft.sealed());
+    return std::pair(verdict_on(draft), draft.sealed());
   };
   const Bytes wrong{0xf8, 0xf9, 0x2a};
 

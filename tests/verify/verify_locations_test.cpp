@@ -8,6 +8,7 @@
 #include <string>
 
 #include "format/samples.h"
+#include "format/verdict.h"
 #include "waybill/envelope.h"
 
 namespace waybill {
@@ -16,6 +17,9 @@ namespace {
 using samples::BodyDraft;
 using samples::Bytes;
 using samples::Draft;
+using samples::told_of;
+using samples::write_code;
+using samples::write_location;
 using wire::NodeTag;
 using wire::Writer;
 
@@ -29,23 +33,10 @@ std::string verdict_on_locations(const std::function<void(Writer&)>& write,
   draft.code.push_back(BodyDraft().body());
   draft.payload.array(2);
   for (int i = 0; i < 2; ++i) {
-    draft.payload.node(NodeTag::kCode, 1);
-    draft.payload.integer(0);
+    write_code(draft.payload, 0);
   }
   write(draft.source_locations);
-  const Bytes bytes = draft.sealed();
-  const Result<Envelope> envelope = open(bytes);
-  if (!envelope) return "not opened";
-  const Result<VerifiedEnvelope> verdict = verify(*envelope);
-  return verdict ? "sound" : std::string(name_of(verdict.error().code));
-}
-
-void write_one_location(Writer& out) {
-  out.array(4);
-  out.text("a.py");
-  out.integer(1);
-  out.binary({});
-  out.array(0);
+  return told_of(draft);
 }
 
 TEST(VerifyLocations, WantsOneForEachUseOfCode) {
@@ -53,13 +44,13 @@ TEST(VerifyLocations, WantsOneForEachUseOfCode) {
             "sound");  // Debug information may be left out.
   EXPECT_EQ(verdict_on_locations([](Writer& out) {
               out.array(2);
-              write_one_location(out);
-              write_one_location(out);
+              write_location(out, "a.py");
+              write_location(out, "a.py");
             }),
             "sound");
   EXPECT_EQ(verdict_on_locations([](Writer& out) {
               out.array(1);
-              write_one_location(out);
+              write_location(out, "a.py");
             }),
             "malformed");
 }
@@ -68,7 +59,7 @@ TEST(VerifyLocations, LetsOneRepeatAnEarlierOne) {
   const auto repeat = [](std::uint64_t number) {
     return [number](Writer& out) {
       out.array(2);
-      write_one_location(out);
+      write_location(out, "a.py");
       out.unsigned_integer(number);
     };
   };
@@ -87,35 +78,29 @@ TEST(VerifyLocations, LetsANestedOneRepeatAnEarlierOne) {
     draft.payload.array(2);
     draft.source_locations.array(2);
     for (const std::uint64_t body : {0, 1}) {
-      draft.payload.node(NodeTag::kCode, 1);
-      draft.payload.unsigned_integer(body);
+      write_code(draft.payload, body);
     }
-    write_one_location(draft.source_locations);
-    draft.source_locations.array(4);
-    draft.source_locations.text("a.py");
-    draft.source_locations.integer(1);
-    draft.source_locations.binary({});
-    draft.source_locations.array(1);
+    write_location(draft.source_locations, "a.py");
+    write_location(draft.source_locations, "a.py", 1, {}, 1);
     draft.source_locations.unsigned_integer(number);
-    const Bytes bytes = draft.sealed();
-    return verify(*open(bytes)).has_value();
+    return told_of(draft);
   };
 
-  EXPECT_TRUE(verdict_on_nested(0));
-  EXPECT_FALSE(verdict_on_nested(1));  // The one around it.
+  EXPECT_EQ(verdict_on_nested(0), "sound");
+  EXPECT_EQ(verdict_on_nested(1), "malformed");  // The one around it.
 }
 
 TEST(VerifyLocations, LetsOneNameTheFileThatWasNamedLast) {
   const auto write_locations = [](bool is_first) {
     return [is_first](Writer& out) {
       out.array(2);
-      if (!is_first) write_one_location(out);
+      if (!is_first) write_location(out, "a.py");
       out.array(4);
       out.unsigned_integer(wire::kSameFile);
       out.integer(1);
       out.binary({});
       out.array(0);
-      if (is_first) write_one_location(out);
+      if (is_first) write_location(out, "a.py");
     };
   };
   EXPECT_EQ(verdict_on_locations(write_locations(false)), "sound");
@@ -128,12 +113,8 @@ TEST(VerifyLocations, WantsAFirstLineThatPythonTakes) {
   const auto starts_at = [](std::int64_t line) {
     return verdict_on_locations([line](Writer& out) {
       out.array(2);
-      write_one_location(out);
-      out.array(4);
-      out.text("task.py");
-      out.integer(line);
-      out.binary({});
-      out.array(0);
+      write_location(out, "a.py");
+      write_location(out, "task.py", line);
     });
   };
   EXPECT_EQ(starts_at(0), "sound");
@@ -145,12 +126,8 @@ TEST(VerifyLocations, WantsAFirstLineThatPythonTakes) {
 TEST(VerifyLocations, WantsAFileForTheOutermostCode) {
   EXPECT_EQ(verdict_on_locations([](Writer& out) {
               out.array(2);
-              write_one_location(out);
-              out.array(4);
-              out.nil();
-              out.integer(1);
-              out.binary({});
-              out.array(0);
+              write_location(out, "a.py");
+              write_location(out, nullptr);
             }),
             "malformed");
 }

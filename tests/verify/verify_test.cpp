@@ -4,6 +4,7 @@
 
 #include "format/samples.h"
 #include "format/shapes.h"
+#include "format/verdict.h"
 #include "waybill/envelope.h"
 
 namespace waybill {
@@ -12,20 +13,11 @@ namespace {
 using samples::BodyDraft;
 using samples::Bytes;
 using samples::Draft;
+using samples::told_of;
+using samples::verdict_on;
 using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
-
-Result<void> verdict_on(const Draft& draft, const Limits& limits = {}) {
-  const Bytes bytes = draft.sealed();
-  const Result<Envelope> envelope = open(bytes);
-  if (!envelope) return tl::unexpected(envelope.error());
-  const auto verdict = verify(*envelope, limits);
-  if (!verdict) {
-    EXPECT_LE(verdict.error().offset, bytes.size());
-  }
-  return verdict.map([](const auto&) {});
-}
 
 // "sound", or the name of the error, for an envelope with this payload.
 std::string verdict_on_payload(const std::function<void(Writer&)>& write,
@@ -35,16 +27,14 @@ std::string verdict_on_payload(const std::function<void(Writer&)>& write,
                             {"os", ImportTime::kCall, "os", "", "", 0}};
   draft.shared = std::move(shared);
   write(draft.payload);
-  const Result<void> verdict = verdict_on(draft);
-  return verdict ? "sound" : std::string(name_of(verdict.error().code));
+  return told_of(draft);
 }
 
 std::string verdict_on_body(const BodyDraft& body) {
   Draft draft;
   draft.code.push_back(body.body());
   draft.payload.nil();
-  const Result<void> verdict = verdict_on(draft);
-  return verdict ? "sound" : std::string(name_of(verdict.error().code));
+  return told_of(draft);
 }
 
 TEST(Verify, AcceptsTheSamples) {
@@ -122,8 +112,7 @@ std::string verdict_on_stored(const std::vector<std::int64_t>& numbers) {
     draft.payload.node(NodeTag::kStored, 1);
     draft.payload.integer(number);
   }
-  const Result<void> verdict = verdict_on(draft);
-  return verdict ? "sound" : std::string(name_of(verdict.error().code));
+  return told_of(draft);
 }
 
 TEST(Verify, StoredBuffersAreNumberedInOrderOfFirstUse) {
@@ -370,10 +359,7 @@ TEST(Verify, RefusesModulesThatTheManifestDoesNotList) {
 }
 
 TEST(Verify, RefusesCodeThatIsNotThere) {
-  EXPECT_EQ(verdict_on_payload([](Writer& out) {
-              out.node(NodeTag::kCode, 1);
-              out.integer(0);
-            }),
+  EXPECT_EQ(verdict_on_payload([](Writer& out) { samples::write_code(out, 0); }),
             "undeclared");
 }
 
@@ -381,17 +367,12 @@ TEST(Verify, RefusesFunctionFieldsTwiceOrUnknown) {
   const auto verdict_on_fields = [](std::uint64_t one, std::uint64_t other) {
     Draft draft;
     draft.code.push_back(BodyDraft().body());
-    draft.payload.node(NodeTag::kFunction, 4);
-    draft.payload.integer(0);
-    samples::write_namespace(draft.payload);
-    draft.payload.array(0);
-    draft.payload.map(2);
+    samples::start_function(draft.payload, 0, 2);
     draft.payload.unsigned_integer(one);
     draft.payload.nil();
     draft.payload.unsigned_integer(other);
     draft.payload.nil();
-    const Result<void> verdict = verdict_on(draft);
-    return verdict ? "sound" : std::string(name_of(verdict.error().code));
+    return told_of(draft);
   };
   EXPECT_EQ(verdict_on_fields(2, 3), "sound");
   EXPECT_EQ(verdict_on_fields(2, 2), "malformed");
