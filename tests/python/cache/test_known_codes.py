@@ -7,7 +7,7 @@ import weakref
 import fresh_process
 import pytest
 import waybill
-from sources import define
+from sources import define, round_trip
 from threads import run_in_threads
 from waybill._core import clear_caches
 
@@ -21,10 +21,6 @@ CLOSURE = """
         return f
     f = outer(3)
 """
-
-
-def trip(value):
-    return waybill.loads(waybill.dumps(value))
 
 
 def all_codes(code):
@@ -48,17 +44,17 @@ def without_original(source):
 def test_code_that_comes_home_is_the_original():
     f = define(CLOSURE).f
 
-    assert trip(f).__code__ is f.__code__
-    assert trip((f, 1))[0].__code__ is f.__code__
-    assert trip(f)()[0] == f()[0]
+    assert round_trip(f).__code__ is f.__code__
+    assert round_trip((f, 1))[0].__code__ is f.__code__
+    assert round_trip(f)()[0] == f()[0]
 
 
 @pytest.mark.parametrize("source", [CLOSURE, "def f(): return 'bare'"])
 def test_code_comes_home_alone_or_among_others(source):
     function = define(source).f
 
-    assert trip(function).__code__ is function.__code__
-    assert trip([function])[0].__code__ is function.__code__
+    assert round_trip(function).__code__ is function.__code__
+    assert round_trip([function])[0].__code__ is function.__code__
 
 
 def test_code_that_was_received_and_lives_is_shared():
@@ -183,7 +179,7 @@ def test_code_that_stands_elsewhere_or_differs_is_another(change):
     first, second = define(CLOSURE).f, define(CLOSURE.replace(*change)).f
     file = first.__code__.co_filename
     second.__code__ = second.__code__.replace(co_filename=file)
-    received = trip(first), trip(second)
+    received = round_trip(first), round_trip(second)
 
     for sent, got in zip((first, second), received, strict=True):
         # In nested code the file name is that of the source.
@@ -203,7 +199,7 @@ def test_methods_of_a_class_that_is_known_are_told_by_their_code():
             @property
             def name(self): return "old"
     """).f
-    received = trip(cls)
+    received = round_trip(cls)
     payload = waybill.dumps(cls)
     assert received is cls
 
@@ -226,7 +222,7 @@ def test_a_function_whose_code_is_another_now_travels_with_that():
     f.__code__ = other.__code__
 
     assert waybill.loads(before).__code__ is old
-    assert trip(f).__code__ is other.__code__
+    assert round_trip(f).__code__ is other.__code__
 
 
 def test_threads_build_and_find_the_same():

@@ -3,12 +3,7 @@
 import fresh_process
 import pytest
 import waybill
-from sources import define
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
-
+from sources import define, round_trip
 
 _LOAD = """
 parts = waybill.loads(data)

@@ -7,11 +7,7 @@ import fresh_process
 import pytest
 import sources
 import waybill
-from sources import define
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
+from sources import define, round_trip
 
 
 def made(source, name="A"):

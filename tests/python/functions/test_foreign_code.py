@@ -3,7 +3,6 @@
 Each scenario runs in a process of its own, since what it guards against is a crash.
 """
 
-
 import fresh_process
 import pytest
 import waybill

@@ -9,11 +9,7 @@ import types
 import fresh_process
 import pytest
 import waybill
-from sources import define
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
+from sources import define, round_trip
 
 
 def since(*version):

@@ -5,11 +5,7 @@ import sys
 import fresh_process
 import pytest
 import waybill
-from sources import copy_by_value, define, imported
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
+from sources import copy_by_value, define, imported, round_trip
 
 
 def since(*version):

@@ -1,6 +1,5 @@
 """Functions of one module share their globals, and those of its twins do not."""
 
-
 import fresh_process
 import pytest
 import waybill

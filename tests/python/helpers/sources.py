@@ -7,6 +7,8 @@ import sys
 import textwrap
 import types
 
+import waybill
+
 NOWHERE = "module_that_is_nowhere"
 _COUNT = 0
 
@@ -21,6 +23,10 @@ def define(source, name=NOWHERE, **given):
     scope = {"__name__": name, "__builtins__": __builtins__, **given}
     exec(compile(text, file, "exec", dont_inherit=True), scope)
     return types.SimpleNamespace(**scope)
+
+
+def round_trip(value):
+    return waybill.loads(waybill.dumps(value))
 
 
 def run(statement):

@@ -8,6 +8,7 @@ import sys
 import fresh_process
 import pytest
 import waybill
+from sources import round_trip
 
 SIZE = 200_000
 
@@ -25,10 +26,6 @@ class Later:
     def __reduce__(self):
         self.action()
         return int, ()
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray])

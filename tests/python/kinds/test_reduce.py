@@ -20,11 +20,7 @@ import zoneinfo
 
 import pytest
 import waybill
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
-
+from sources import round_trip
 
 # ---- The standard library
 

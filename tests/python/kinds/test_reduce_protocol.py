@@ -15,12 +15,7 @@ import weakref
 import fresh_process
 import pytest
 import waybill
-from sources import define, imported
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
-
+from sources import define, imported, round_trip
 
 # ---- The protocol
 

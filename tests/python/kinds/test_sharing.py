@@ -5,12 +5,7 @@ import types
 import fresh_process
 import pytest
 import waybill
-from sources import define
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
-
+from sources import define, round_trip
 
 MUTABLE = [[1], {1: 2}, {3}, bytearray(b"x"), types.SimpleNamespace(a=1)]
 IMMUTABLE = [(1, [2]), frozenset({1}), 2.5, 2**80, "text" * 20, b"blob" * 20, 3 + 4j]

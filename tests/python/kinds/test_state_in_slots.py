@@ -3,11 +3,7 @@
 import dataclasses
 
 import pytest
-import waybill
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
+from sources import round_trip
 
 
 class Slotted:

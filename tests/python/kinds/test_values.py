@@ -9,7 +9,7 @@ import waybill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from images import image
-from sources import define
+from sources import define, round_trip
 
 EDGES = [2**k for k in (7, 8, 15, 16, 31, 32, 53, 62, 63, 64, 65, 70, 127, 128, 1000)]
 NEAR = [edge + by for edge in EDGES for by in (-1, 0, 1)]
@@ -32,10 +32,6 @@ OTHERS = [
     slice(1, None, 2**70), slice("a", [1], ()),
 ]  # fmt: skip
 BUILTINS = [len, int, object, type, print, ValueError, type(None), type(...), dict.get]
-
-
-def round_trip(value):
-    return waybill.loads(waybill.dumps(value))
 
 
 def shown(value):
