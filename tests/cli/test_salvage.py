@@ -8,6 +8,7 @@ import subprocess
 import pytest
 import waybill
 from command import BINARY, error_of, needs_binary, run
+from refusals import refused_as
 from terminals import open_terminal
 
 numpy = pytest.importorskip("numpy")
@@ -103,11 +104,8 @@ def test_what_is_whole_is_loaded_from_a_damaged_file(path):
         assert file["rest"]["raw"].load() == b"x"
         assert file["rest"]["last"].shape == LAST.shape
         for part in (file["rest"]["last"], file["rest"], file):
-            with pytest.raises(
-                waybill.DecodeError, match="ends before or in stored buffer"
-            ) as told:
+            with refused_as("truncated", match="ends before or in stored buffer"):
                 part.load()
-            assert told.value.code == "truncated"
 
 
 def test_a_whole_file_is_no_damaged_one(path):

@@ -1,10 +1,8 @@
 """docs/examples/plain_data: both sides, each in a process of its own."""
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import waybill

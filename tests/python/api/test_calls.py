@@ -9,6 +9,7 @@ import traceback
 import fresh_process
 import pytest
 import waybill
+from refusals import refused_as
 from sources import define
 
 KEY = waybill.security.SigningKey.generate()
@@ -153,20 +154,16 @@ def test_call_is_admitted_on_terms():
     ids=repr,
 )
 def test_payload_that_is_no_call_is_malformed(thing):
-    with pytest.raises(waybill.DecodeError, match="no call") as caught:
+    with refused_as("malformed", match="no call"):
         waybill.calls.run_call(waybill.dumps(thing))
-
-    assert caught.value.code == "malformed"
 
 
 @pytest.mark.parametrize(
     "thing", [1, {}, {"raised": {"type": 1}}, {"failed": {}}], ids=repr
 )
 def test_payload_that_is_no_outcome_is_malformed(thing):
-    with pytest.raises(waybill.DecodeError, match="no outcome") as caught:
+    with refused_as("malformed", match="no outcome"):
         waybill.calls.loads_outcome(waybill.dumps(thing))
-
-    assert caught.value.code == "malformed"
 
 
 def test_outcomes_follow_each_other_in_a_file():

@@ -3,12 +3,9 @@
 import collections
 import datetime
 import functools
-import gc
 import importlib
-import mmap
 import os
 import random
-import subprocess
 import sys
 import types
 
@@ -16,7 +13,6 @@ import pytest
 import waybill
 from part_files import LARGE, opened
 from waybill import _core
-from waybill.security import KeyRing, Limits, SigningKey
 
 numpy = pytest.importorskip("numpy")
 

@@ -4,7 +4,6 @@ import collections
 import datetime
 import gc
 import mmap
-import os
 import random
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import types
 import pytest
 import waybill
 from part_files import LARGE, opened
+from refusals import refused_as
 from waybill.security import KeyRing, Limits, SigningKey
 
 numpy = pytest.importorskip("numpy")
@@ -234,9 +234,8 @@ def test_an_altered_buffer_is_found_when_its_part_is_loaded(tmp_path):
         assert (file["a"].load() == LARGE).all()
         assert (file["b"][:10] == LARGE[:10] + 1).all()  # Reads no more than that.
         for _ in range(2):
-            with pytest.raises(waybill.DecodeError, match="stored buffer") as caught:
+            with refused_as("digest_mismatch", match="stored buffer"):
                 file["b"].load()
-            assert caught.value.code == "digest_mismatch"
         assert file["n"].load() == 1
 
 

@@ -1,7 +1,6 @@
 """Iterators travel with their position, where it can be told without using them up."""
 
 import itertools
-import sys
 
 import fresh_process
 import pytest

@@ -1,8 +1,6 @@
 """Objects of the standard library that are what a few values say."""
 
 import contextvars
-import pathlib
-import sys
 import zoneinfo
 
 import fresh_process

@@ -20,6 +20,7 @@ import zoneinfo
 
 import pytest
 import waybill
+from refusals import refused_as
 from sources import round_trip
 
 # ---- The standard library
@@ -243,11 +244,8 @@ class Told:
 def test_state_that_nothing_takes_is_refused_and_not_dropped(state):
     data = waybill.dumps([1, Told(state)])
 
-    with pytest.raises(
-        waybill.DecodeError, match="Told, which has no __setstate__"
-    ) as e:
+    with refused_as("malformed", match="Told, which has no __setstate__"):
         waybill.loads(data)
-    assert e.value.code == "malformed"
     with pytest.raises(pickle.UnpicklingError, match="not a dictionary"):
         pickle.loads(pickle.dumps(Told(state)))
 

@@ -1,7 +1,6 @@
 """Signal handlers may send, load and raise while something is sent or loaded."""
 
 import signal
-import sys
 
 import fresh_process
 import pytest

@@ -1,6 +1,5 @@
 """What has a unit, and what has none, and why."""
 
-import functools
 import linecache
 import os
 import subprocess

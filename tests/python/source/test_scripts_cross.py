@@ -1,7 +1,6 @@
 """What a script defines goes to all other versions of Python, and expressions that use
 it give there what they give in the script; then it goes on from there."""
 
-import base64
 import itertools
 import json
 import subprocess

@@ -9,7 +9,7 @@ import traceback
 
 import pytest
 import source_package
-from waybill._source import files, shown
+from waybill._source import shown
 from waybill._source.compiling import compile_unit
 from waybill._source.proving import prove
 from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, DEF, LAMBDA, Unit

@@ -1,8 +1,6 @@
 """save() that is killed or interrupted leaves the old file or the new one."""
 
 import os
-import signal
-import sys
 
 import fresh_process
 import pytest

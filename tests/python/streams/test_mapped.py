@@ -10,6 +10,7 @@ import weakref
 
 import pytest
 import waybill
+from refusals import refused_as
 
 numpy = pytest.importorskip("numpy")
 
@@ -62,10 +63,8 @@ def test_digests_of_mapped_buffers_are_compared_on_request(path):
     data[-50_000] ^= 1
     path.write_bytes(data)
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("digest_mismatch"):
         waybill.load(path, mmap=True, check="now")
-
-    assert caught.value.code == "digest_mismatch"
 
 
 def test_a_small_payload_can_be_loaded_with_mmap(tmp_path):

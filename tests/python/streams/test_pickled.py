@@ -1,17 +1,14 @@
 """waybill.pickled, and waybill.integrations.pickle: payloads inside pickles."""
 
 import copyreg
-import gc
 import inspect
 import io
 import json
-import os
 import pickle
 import pickletools
 import subprocess
 import sys
 import threading
-from collections import OrderedDict
 
 import pytest
 import waybill

@@ -9,6 +9,7 @@ from pathlib import Path
 import fresh_process
 import pytest
 import waybill
+from refusals import refused_as
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
 
@@ -294,20 +295,16 @@ def test_bytes_after_the_payload_are_refused(tmp_path):
 def test_second_payload_is_refused_too(tmp_path):
     (tmp_path / "a").write_bytes(waybill.dumps(1) + waybill.dumps(2))
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("trailing_bytes"):
         waybill.load(tmp_path / "a")
-
-    assert caught.value.code == "trailing_bytes"
 
 
 @pytest.mark.parametrize("size", [0, 1, 10])
 def test_file_that_was_cut_is_truncated(tmp_path, size):
     (tmp_path / "a").write_bytes(waybill.dumps([1, 2])[:size])
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("truncated"):
         waybill.load(tmp_path / "a")
-
-    assert caught.value.code == "truncated"
 
 
 def test_large_file_of_another_kind_is_refused_before_it_is_read(tmp_path):

@@ -1,8 +1,6 @@
 """Files take large buffers from where they lie, and give them to where they will."""
 
 import io
-import os
-import re
 import subprocess
 import sys
 
@@ -10,6 +8,7 @@ import pytest
 import waybill
 from equal_values import assert_equal
 from piped import through_a_pipe
+from refusals import refused_as
 from waybill.security import KeyRing, SigningKey
 
 numpy = pytest.importorskip("numpy")
@@ -131,10 +130,8 @@ def test_what_is_too_large_is_refused_before_it_is_read(ceiling):
     limits = waybill.security.Limits(**{ceiling: 900_000})
     file = io.BytesIO(data)
 
-    with pytest.raises(waybill.DecodeError, match=ceiling) as caught:
+    with refused_as("limit_exceeded", match=ceiling):
         waybill.load(file, limits=limits)
-
-    assert caught.value.code == "limit_exceeded"
     assert file.tell() < 1_000
 
 
@@ -206,9 +203,8 @@ def test_an_altered_buffer_is_refused_before_anything_is_built(tmp_path):
     path.write_bytes(data)
 
     for load in (lambda: waybill.load(path), lambda: waybill.loads(data)):
-        with pytest.raises(waybill.DecodeError) as caught:
+        with refused_as("digest_mismatch"):
             load()
-        assert caught.value.code == "digest_mismatch"
 
 
 def test_signature_is_checked_before_buffers_are_read(tmp_path):
@@ -225,9 +221,8 @@ def test_signature_is_checked_before_buffers_are_read(tmp_path):
         assert file.tell() < 100_000
     altered = bytearray(data)
     altered[-100] ^= 1
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("digest_mismatch"):
         waybill.loads(altered, keys=KeyRing(key))
-    assert caught.value.code == "digest_mismatch"
 
 
 PEAK = """

@@ -13,6 +13,7 @@ import fresh_process
 import pytest
 import waybill
 from piped import through_a_pipe
+from refusals import refused_as
 from sources import define
 
 THING = {"text": "x" * 50_000, "numbers": list(range(20_000)), "own": [b"y" * 90_000]}
@@ -242,9 +243,8 @@ def test_end_in_the_middle_is_truncated_with_its_offset(load, step):
     data = waybill.dumps([lambda: os, "text" * 10])
 
     for size in range(1, len(data)):
-        with pytest.raises(waybill.DecodeError) as caught:
+        with refused_as("truncated") as caught:
             load(Source(data[:size], step))
-        assert caught.value.code == "truncated"
         assert caught.value.offset <= size
 
 

@@ -10,6 +10,7 @@ import tracemalloc
 
 import pytest
 import waybill
+from refusals import refused_as
 from waybill import DATA_ONLY
 from waybill.security import STANDARD_TYPES, STRICT_LIMITS, Limits
 
@@ -167,9 +168,8 @@ def test_each_ceiling_can_be_set_for_a_call(name):
     data = waybill.dumps(value)
 
     assert waybill.loads(data, limits=Limits(**{name: None})) == value
-    with pytest.raises(waybill.DecodeError, match=name) as caught:
+    with refused_as("limit_exceeded", match=name):
         waybill.loads(data, limits=Limits(**{name: 3}))
-    assert caught.value.code == "limit_exceeded"
 
 
 def test_slices_inside_each_other_are_refused_before_python_has_to_drop_them():
@@ -285,9 +285,8 @@ def test_dicts_do_not_get_keys_that_nobody_counts(kind, argument, times):
     arguments = (None, argument) if kind == "defaultdict" else (argument,)
     data = waybill.dumps([Called(callable_, *arguments) for _ in range(times)])
 
-    with pytest.raises(waybill.DecodeError, match="max_key_steps") as caught:
+    with refused_as("limit_exceeded", match="max_key_steps"):
         waybill.loads(data, policy=STANDARD_TYPES)
-    assert caught.value.code == "limit_exceeded"
 
 
 def test_dicts_of_the_standard_library_get_what_their_reducers_give():

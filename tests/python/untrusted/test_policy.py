@@ -6,10 +6,8 @@ import decimal
 import io
 import ipaddress
 import json
-import os
 import pathlib
 import pickle
-import sys
 import uuid
 
 import fresh_process

@@ -11,6 +11,7 @@ import traceback
 import fresh_process
 import pytest
 import waybill
+from refusals import refused_as
 from waybill.security import KeyRing, SigningKey
 
 PRIVATE = "waybill-ed25519-private:nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"
@@ -122,10 +123,8 @@ def test_form_is_checked_after_the_signature(key):
     data = waybill.security.sign(waybill.dumps([waybill]), key)
     waybill.security.verify(data, ring_of(key))
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("not_an_envelope"):
         waybill.security.sign(b"\x80\x04N.", key)
-
-    assert caught.value.code == "not_an_envelope"
 
 
 def test_mac_is_the_one_of_hashlib():

@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 import waybill
+from refusals import refused_as
 
 READERS = pytest.mark.parametrize(
     "load",
@@ -48,10 +49,8 @@ def head_of_payload():
 def test_containers_that_never_end_are_refused_at_the_depth_that_is_allowed(load):
     sender = Endless(head_of_payload(), b"\x91")
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("limit_exceeded") as caught:
         load(sender.read, policy=waybill.DATA_ONLY)
-
-    assert caught.value.code == "limit_exceeded"
     assert "max_depth" in str(caught.value)
     assert (
         sender.given < len(sender.head) + waybill.security.STRICT_LIMITS.max_depth + 10
@@ -65,10 +64,8 @@ def test_containers_that_never_end_are_refused_at_the_depth_that_is_allowed(load
 def test_what_does_not_start_as_a_payload_is_refused_at_its_first_bytes(load, head):
     sender = Endless(head, b"\x00")
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("not_an_envelope"):
         load(sender.read)
-
-    assert caught.value.code == "not_an_envelope"
     assert sender.given < 10
 
 
@@ -76,9 +73,7 @@ def test_what_does_not_start_as_a_payload_is_refused_at_its_first_bytes(load, he
 def test_claim_beyond_max_bytes_is_refused_at_max_bytes(load):
     sender = Endless(head_of_payload() + b"\xdd\xff\xff\xff\xff", b"\x00")
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("limit_exceeded") as caught:
         load(sender.read, limits=waybill.security.Limits(max_bytes=100_000))
-
-    assert caught.value.code == "limit_exceeded"
     assert "max_bytes" in str(caught.value)
     assert sender.given == 100_001

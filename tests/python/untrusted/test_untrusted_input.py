@@ -9,6 +9,7 @@ import golden_files
 import pytest
 import repeats
 import waybill
+from refusals import refused_as
 
 WORKER = Path(__file__).parents[1] / "helpers" / "mutation_worker.py"
 SECONDS = 300
@@ -171,10 +172,8 @@ def test_payload_written_by_hand_loads():
     ],
 )
 def test_bad_payload_is_named(payload, code):
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as(code):
         waybill.loads(sealed(payload))
-
-    assert caught.value.code == code
 
 
 def test_buffers_are_numbered_in_their_order():
@@ -185,11 +184,8 @@ def test_buffers_are_numbered_in_their_order():
 
     assert arrived == [b"a", b"b"]
     for payload in second, b"\x92" + first + first:
-        with pytest.raises(
-            waybill.DecodeError, match="number is not the next"
-        ) as caught:
+        with refused_as("malformed", match="number is not the next"):
             waybill.loads(sealed(payload), buffers=buffers)
-        assert caught.value.code == "malformed"
 
 
 def test_unhashable_key_is_an_error_of_the_payload():

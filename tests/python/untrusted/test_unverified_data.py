@@ -6,6 +6,7 @@ import tracemalloc
 
 import pytest
 import waybill
+from refusals import refused_as
 
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
@@ -191,9 +192,8 @@ def test_keys_that_cannot_be_hashed_safely_are_refused(make, load):
     assert load(waybill.dumps(make(tuples(900)))) == make(tuples(900))
     for depth in 1_001, 50_000:
         data = waybill.dumps(make(tuples(depth)))
-        with pytest.raises(waybill.DecodeError) as caught:
+        with refused_as("limit_exceeded"):
             load(data)
-        assert caught.value.code == "limit_exceeded"
 
 
 @pytest.mark.once
@@ -203,10 +203,8 @@ def test_keys_that_would_exhaust_any_stack_are_refused(around, load):
     deep = b"\x92\xd4\x00\x01" * 1_000_000 + b"\x01"
     data = sealed(around + deep + (b"\x01" if around == b"\x81" else b""))
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("limit_exceeded"):
         load(data)
-
-    assert caught.value.code == "limit_exceeded"
 
 
 @pytest.mark.parametrize("load", [waybill.loads, verified_first])
@@ -217,10 +215,8 @@ def test_keys_that_are_deep_by_references_are_refused(load):
         chain.append((chain[-1],))
     data = waybill.dumps([chain, {chain[-1]}])
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("limit_exceeded"):
         load(data)
-
-    assert caught.value.code == "limit_exceeded"
 
 
 def test_deep_values_are_no_keys_and_arrive():
@@ -241,10 +237,8 @@ def test_tuple_that_holds_itself_is_refused(payload):
     payload = bytes.fromhex(payload)
     tuple_at = payload.rindex(b"\x92\xd4\x00\x01")
 
-    with pytest.raises(waybill.DecodeError) as caught:
+    with refused_as("bad_reference"):
         waybill.loads(sealed_with([tuple_at], payload))
-
-    assert caught.value.code == "bad_reference"
 
 
 def sealed_with(shared, payload):
