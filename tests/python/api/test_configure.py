@@ -25,12 +25,6 @@ OF_ONE_CALL = {
 }
 
 
-def ring(key):
-    keys = waybill.security.KeyRing()
-    keys.add(key)
-    return keys
-
-
 @pytest.fixture(autouse=True)
 def as_at_the_start():
     yield
@@ -105,7 +99,7 @@ LOADERS = [loaded, loaded_from_a_file, unpickled_from_a_file]
 
 def is_signed_by(data, key):
     try:
-        waybill.security.verify(data, ring(key))
+        waybill.security.verify(data, waybill.security.KeyRing(key))
     except waybill.SignatureError:
         return False
     return True
@@ -188,7 +182,7 @@ ADD = waybill.dumps(lambda x: x + 1, key=KEY)
 #: For each option of loads: a value that refuses a payload, one that does not.
 OF_LOADS = {
     "policy": (waybill.DATA_ONLY, ANYTHING),
-    "keys": (ring(OTHER_KEY), ring(KEY)),
+    "keys": (waybill.security.KeyRing(OTHER_KEY), waybill.security.KeyRing(KEY)),
     "limits": (waybill.security.Limits(max_bytes=10), waybill.security.Limits()),
 }
 
@@ -221,7 +215,7 @@ def test_what_a_call_of_loads_says_goes_first(option, load):
 
 
 def test_options_that_belong_together_can_come_from_both_sides():
-    waybill.configure(keys=ring(KEY))
+    waybill.configure(keys=waybill.security.KeyRing(KEY))
 
     assert waybill.loads(waybill.dumps([1], key=KEY), policy=waybill.DATA_ONLY) == [1]
     assert refuses(lambda: waybill.loads(waybill.dumps([1]), policy=waybill.DATA_ONLY))
@@ -329,7 +323,7 @@ print(envelope.loads(envelope.dumps(["data"]))[0])
         ({"protocol": 5}, TypeError),
         ({"replace": "no such"}, ValueError),
         ({"by_value": ["no such"]}, ValueError),
-        ({"key": ring(KEY)}, TypeError),
+        ({"key": waybill.security.KeyRing(KEY)}, TypeError),
         ({"keys": KEY}, TypeError),
         ({"application": "text"}, TypeError),
         ({"policy": "allow code"}, TypeError),

@@ -1,12 +1,10 @@
 """Errors say what is wrong and where; the errors of others pass through."""
 
-import functools
 import io
 import pickle
 import sys
 import threading
 import traceback
-import types
 
 import fresh_process
 import pytest
@@ -33,23 +31,6 @@ class Session:
         self._lock = lock
 
 
-class Client:
-    def __init__(self, session):
-        self.session = session
-
-
-class Slotted:
-    __slots__ = ("held",)
-
-
-def test_path_through_globals_and_instances():
-    function = define("def f(): return client", client=Client(Session(LOCK))).f
-
-    path = path_of(function)
-
-    assert path == "f.__globals__['client'].session._lock (_thread.lock)"
-
-
 def test_path_from_a_dict_through_a_closure_to_globals_of_an_instance():
     sent = define(
         """
@@ -69,60 +50,6 @@ def test_path_from_a_dict_through_a_closure_to_globals_of_an_instance():
         "obj['job'][1].__closure__[0].cell_contents.run"
         ".__globals__['lock'] (_thread.lock)"
     )
-
-
-def slotted():
-    value = Slotted()
-    value.held = LOCK
-    return value
-
-
-def function_with(**attributes):
-    function = define("def f(): pass").f
-    for name, value in attributes.items():
-        setattr(function, name, value)
-    return function
-
-
-@pytest.mark.parametrize(
-    ("value", "path"),
-    [
-        (LOCK, "obj"),
-        ([LOCK], "obj[0]"),
-        ([0, (1, LOCK)], "obj[1][1]"),
-        ({"a": LOCK}, "obj['a']"),
-        ({3: LOCK}, "obj[3]"),
-        ({(1, 2): LOCK}, "obj["),
-        ({"it's": LOCK}, 'obj["it\'s"]'),
-        (types.SimpleNamespace(a=LOCK), "obj.a"),
-        (Session(LOCK), "obj._lock"),
-        (function_with(__defaults__=(1, LOCK)), "f.__defaults__[1]"),
-        (function_with(__kwdefaults__={"k": LOCK}), "f.__kwdefaults__['k']"),
-        (function_with(__annotations__={"a": LOCK}), "f.__annotations__['a']"),
-        (function_with(attribute=LOCK), "f.attribute"),
-        (types.CellType(LOCK), "obj.cell_contents"),
-        (slice(1, LOCK), "obj.stop"),
-        (Session(LOCK).__init__, "obj.__self__._lock"),
-        (slotted(), "obj.held"),
-        ([{LOCK}], "obj[0]"),
-        (functools.partial(print, LOCK), "obj"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_path_to_a_lock(value, path):
-    assert path_of(value).startswith(path)
-    assert path_of(value).endswith(" (_thread.lock)")
-
-
-def test_path_to_a_dict_key_tells_that_it_is_a_key():
-    assert path_of([{LOCK: 1}]) != path_of([{1: LOCK}])
-
-
-def test_path_through_a_class_attribute():
-    cls = define("class A: pass").A
-    cls.lock = LOCK
-
-    assert path_of(cls).endswith(".lock (_thread.lock)")
 
 
 def test_path_is_that_of_the_culprit_and_not_of_its_neighbours():

@@ -8,7 +8,6 @@ import types
 import pytest
 import waybill
 from sources import define
-from told import told_by
 
 LOCK = threading.Lock()
 
@@ -74,8 +73,7 @@ class Stately:
         pass
 
 
-def holding(kind, **attributes):
-    made = kind()
+def holding(made, **attributes):
     vars(made).update(attributes)
     return made
 
@@ -104,7 +102,7 @@ EXPRESSIONS = {
     "obj.held": Holder(),
     "obj[0].held": [Made(LOCK)],
     "obj.held[0].held": Holder([Holder()]),
-    "obj.__dict__['no name']": holding(types.SimpleNamespace, **{"no name": LOCK}),
+    "obj.__dict__['no name']": holding(types.SimpleNamespace(), **{"no name": LOCK}),
     "f.__closure__[0].cell_contents": define(
         """
         def make(inner):
@@ -115,6 +113,8 @@ EXPRESSIONS = {
     "f.__globals__['client'].held": define("def f(): return client", client=Holder()).f,
     "f.__defaults__[0]": define("def f(x=LOCK): pass", LOCK=LOCK).f,
     "f.__kwdefaults__['x']": define("def f(*, x=LOCK): pass", LOCK=LOCK).f,
+    "f.__annotations__['x']": define("def f(x: LOCK): pass", LOCK=LOCK).f,
+    "f.held": holding(define("def f(): pass").f, held=LOCK),
     "obj['x'][0]": Table(x=[LOCK]),
     "obj[2]": Listed([1, 2, LOCK]),
     "obj[0].args[1]": [Task(1, LOCK)],
@@ -135,7 +135,7 @@ MARKED = {
     "obj<argument 0>": Made(LOCK, by_another_name=True),
     "obj<state>[1]": Stately(),
     "obj<state>['sent']": Renaming(),
-    "obj[<tests.Key>]": {holding(Hashed, held=1): LOCK},
+    "obj[<tests.Key>]": {holding(Hashed(), held=1): LOCK},
     f"obj['{'k' * 99}…]": {"k" * 200: LOCK},
 }
 

@@ -324,19 +324,6 @@ def test_object_that_is_its_own_argument_is_refused():
         waybill.dumps(sent)
 
 
-def test_copyreg_reducer_is_asked():
-    class Local:
-        pass
-
-    copyreg.pickle(Local, lambda obj: (rebuild, ("by copyreg",)))
-    try:
-        arrived = round_trip(Local())
-    finally:
-        del copyreg.dispatch_table[Local]
-
-    assert arrived.made == (("by copyreg",), {})
-
-
 @contextlib.contextmanager
 def registered(kind, reducer):
     copyreg.pickle(kind, reducer)
@@ -344,6 +331,16 @@ def registered(kind, reducer):
         yield
     finally:
         del copyreg.dispatch_table[kind]
+
+
+def test_copyreg_reducer_is_asked():
+    class Local:
+        pass
+
+    with registered(Local, lambda obj: (rebuild, ("by copyreg",))):
+        arrived = round_trip(Local())
+
+    assert arrived.made == (("by copyreg",), {})
 
 
 def use_cell():
@@ -430,11 +427,8 @@ def test_copyreg_reducer_of_a_metaclass_comes_before_the_name_of_the_class():
 def test_copyreg_reducer_registered_after_a_dumps_is_asked():
     sent = Node("a")
     waybill.dumps(sent)
-    copyreg.pickle(Node, lambda obj: (rebuild, ("late",)))
-    try:
+    with registered(Node, lambda obj: (rebuild, ("late",))):
         arrived = round_trip(sent)
-    finally:
-        del copyreg.dispatch_table[Node]
 
     assert arrived.made == (("late",), {})
 

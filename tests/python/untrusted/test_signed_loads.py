@@ -12,13 +12,6 @@ KEY, OTHER = SigningKey.generate(), SigningKey.generate()
 MAC = SigningKey.generate("mac")
 
 
-def ring(*keys):
-    made = KeyRing()
-    for key in keys:
-        made.add(key)
-    return made
-
-
 def refused(data, keys, **options):
     with pytest.raises(waybill.SignatureError) as caught:
         waybill.loads(data, keys=keys, **options)
@@ -31,7 +24,7 @@ def refused(data, keys, **options):
 def test_signed_payload_loads_with_its_key(key, obj):
     data = waybill.dumps(obj, key=key)
 
-    assert waybill.loads(data, keys=ring(OTHER, key)) == obj
+    assert waybill.loads(data, keys=KeyRing(OTHER, key)) == obj
     assert waybill.loads(data) == obj  # Who asks for no signature gets none checked.
 
 
@@ -39,13 +32,13 @@ def test_signed_function_loads_and_runs():
     data = waybill.dumps(lambda x: x + 1, key=KEY)
 
     for _ in range(3):
-        assert waybill.loads(data, keys=ring(KEY))(1) == 2
+        assert waybill.loads(data, keys=KeyRing(KEY))(1) == 2
 
 
 @pytest.mark.parametrize("key", [KEY, MAC], ids=["ed25519", "mac"])
 def test_any_flipped_bit_is_refused(key):
     data = waybill.dumps({"a": [1, 2.5, "x"]}, key=key)
-    keys = ring(key)
+    keys = KeyRing(key)
 
     for position in range(len(data)):
         for bit in range(8):
@@ -55,27 +48,30 @@ def test_any_flipped_bit_is_refused(key):
 
 
 def test_unsigned_payload_is_refused_where_a_key_is_given():
-    assert "not signed" in refused(waybill.dumps(1), ring(KEY))
+    assert "not signed" in refused(waybill.dumps(1), KeyRing(KEY))
 
 
 def test_payload_of_another_key_is_refused():
-    assert OTHER.id in refused(waybill.dumps(1, key=OTHER), ring(KEY))
+    assert OTHER.id in refused(waybill.dumps(1, key=OTHER), KeyRing(KEY))
 
 
 def test_what_is_no_payload_at_all_is_refused_for_its_signature():
     for data in b"", b"\xc1", b"x" * 1000, waybill.dumps(1)[:-1]:
-        refused(data, ring(KEY))
+        refused(data, KeyRing(KEY))
 
 
 def test_signature_is_checked_before_policy_and_limits():
     data = waybill.dumps(lambda: 1)
 
     refused(
-        data, ring(KEY), policy=DATA_ONLY, limits=waybill.security.Limits(max_bytes=1)
+        data,
+        KeyRing(KEY),
+        policy=DATA_ONLY,
+        limits=waybill.security.Limits(max_bytes=1),
     )
     with pytest.raises(waybill.PolicyError):
         waybill.loads(
-            waybill.security.sign(data, KEY), keys=ring(KEY), policy=DATA_ONLY
+            waybill.security.sign(data, KEY), keys=KeyRing(KEY), policy=DATA_ONLY
         )
 
 
@@ -91,7 +87,7 @@ def test_streams_of_signed_payloads():
     pickler.dump([shared])
     file.write(waybill.dumps(2))
     file.seek(0)
-    unpickler = waybill.Unpickler(file, keys=ring(KEY))
+    unpickler = waybill.Unpickler(file, keys=KeyRing(KEY))
 
     first, second = unpickler.load(), unpickler.load()
 
@@ -104,11 +100,11 @@ def test_load_and_save_take_keys(tmp_path):
     path = tmp_path / "payload"
     waybill.save([1], path, key=KEY)
 
-    assert waybill.load(path, keys=ring(KEY)) == [1]
+    assert waybill.load(path, keys=KeyRing(KEY)) == [1]
     with path.open("rb") as file:
-        assert waybill.load(file, keys=ring(KEY)) == [1]
+        assert waybill.load(file, keys=KeyRing(KEY)) == [1]
     with pytest.raises(waybill.SignatureError):
-        waybill.load(path, keys=ring(OTHER))
+        waybill.load(path, keys=KeyRing(OTHER))
 
 
 def test_process_that_demands_a_signature_demands_it_of_all():
