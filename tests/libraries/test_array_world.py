@@ -3,9 +3,8 @@
 One process for each library: its import takes longer than all of its cases."""
 
 import pickle
-import subprocess
-import sys
 
+import fresh_process
 import pytest
 import waybill
 
@@ -331,9 +330,5 @@ def test_they_arrive_by_every_way(imports, tmp_path):
         by_pickle = write(made(imports, text), tmp_path / str(number))
         cases.append((number, name, same, by_pickle))
     program = RECEIVER.format(imports=imports, cases=cases)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program, str(tmp_path)],
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "[]\n", done.stdout + done.stderr[-2000:]
+    told = fresh_process.run_script(program, tmp_path, flags=("-W", "ignore"))
+    assert told == "[]\n"

@@ -5,10 +5,9 @@ import io
 import json
 import os
 import pickle
-import subprocess
-import sys
 import threading
 
+import fresh_process
 import pytest
 import waybill
 from waybill import _configuration
@@ -232,9 +231,7 @@ def test_what_was_kept_on_other_terms_is_asked_for_again():
 
 
 def in_fresh_process(code):
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout.split()
+    return fresh_process.run_script(code).split()
 
 
 @pytest.mark.parametrize("loosened", ["configured", "called", "both"])

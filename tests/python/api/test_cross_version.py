@@ -7,9 +7,9 @@ readable for ever, so they are never edited.
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+import fresh_process
 import golden_files
 import pytest
 import waybill
@@ -120,13 +120,9 @@ for path in sys.argv[1:]:
 print(sorted(name for name in set(sys.modules) - before if "xml" in name))
 """
 
-    done = subprocess.run(
-        [sys.executable, "-c", program, *map(str, paths)],
-        capture_output=True,
-        text=True,
-    )
+    told = fresh_process.run_script(program, *paths)
 
-    assert done.stdout.split() == ["refused"] * len(paths) + ["[]"], done.stderr
+    assert told.split() == ["refused"] * len(paths) + ["[]"]
 
 
 @pytest.mark.parametrize("path", ALL, ids=named)
@@ -176,17 +172,9 @@ def payloads():
     made = golden_files.make_golden
     given = repr((made.SOURCES, made.OPTIONS))
     return {
-        version: run(command, SENDER, given)
+        version: fresh_process.run_script(SENDER, command=command, given=given)
         for version, command in interpreters().items()
     }
-
-
-def run(command, program, given):
-    done = subprocess.run(
-        [*command, "-c", program], input=given, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.cross
@@ -195,7 +183,9 @@ def run(command, program, given):
 def test_payloads_without_source_load_in_their_own_version_alone(
     payloads, sender, receiver
 ):
-    answers = json.loads(run(interpreters()[receiver], RECEIVER, payloads[sender]))
+    command = interpreters()[receiver]
+    told = fresh_process.run_script(RECEIVER, command=command, given=payloads[sender])
+    answers = json.loads(told)
 
     refused = {name for name, message in answers.items() if message}
     for_all = {"data", "shared", "compressed", "source"}

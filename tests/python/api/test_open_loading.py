@@ -5,10 +5,9 @@ import datetime
 import gc
 import mmap
 import random
-import subprocess
-import sys
 import types
 
+import fresh_process
 import pytest
 import waybill
 from part_files import LARGE, opened
@@ -294,12 +293,8 @@ for file in early, waybill.open(sys.argv[1]):
     except waybill.DecodeError as error:
         print(error.code)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script, path, key.public_text],
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "digest_mismatch\n" * 2, done.stderr
+    told = fresh_process.run_script(script, path, key.public_text)
+    assert told == "digest_mismatch\n" * 2
 
 
 @pytest.mark.parametrize("compress", [None, "zstd"])
@@ -353,12 +348,7 @@ except waybill.SignatureError:
     print("refused")
 """
     waybill.save({"n": 1}, tmp_path / "file")
-    done = subprocess.run(
-        [sys.executable, "-c", script, tmp_path / "file"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "refused\n", done.stderr
+    assert fresh_process.run_script(script, tmp_path / "file") == "refused\n"
 
 
 # ---- Files that are none ------------------------------------------------------------

@@ -143,11 +143,21 @@ def send(obj, expression, **options):
 
 
 def run_script(
-    script, *arguments, command=(sys.executable,), env=None, flags=(), seconds=SECONDS
+    script,
+    *arguments,
+    command=(sys.executable,),
+    env=None,
+    flags=(),
+    given=None,
+    seconds=SECONDS,
 ):
-    """Standard output of a program that may crash; it must end with status 0."""
+    """Standard output of a program that may crash; it must end with status 0.
+
+    `given`: what it reads from standard input, text or bytes.
+    """
     done = subprocess.run(
         [*command, *flags, "-c", script, *map(str, arguments)],
+        input=given.encode() if isinstance(given, str) else given,
         capture_output=True,
         timeout=seconds,
         env=env,

@@ -1,4 +1,4 @@
-"""What a process holds, without what the kernel adds to it."""
+"""What a process holds, without what the kernel adds to it, and held at most."""
 
 #: The source of memory(): KiB in pages of this process that no file backs. The resident
 #: pages of /proc/self/statm count those of libraries too, which come and go with the
@@ -14,4 +14,13 @@ def memory():
         for line in file:
             if line.startswith("Anonymous:"):
                 return int(line.split()[1])
+"""
+
+#: The source of peak(): MiB that were resident at most. Not of getrusage(), which goes
+#: on from the peak of the process before exec().
+PEAK = """
+import re
+def peak():
+    status = open("/proc/self/status").read()
+    return int(re.search("VmHWM:(.*) kB", status)[1]) / 1024
 """

@@ -3,10 +3,9 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
-import textwrap
 
+import fresh_process
 import golden_files
 import pytest
 import waybill
@@ -52,14 +51,9 @@ found = waybill.missing(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
 assert not {{"shop", "tool", "colorsys"}} & (set(sys.modules) - loaded), "imported"
 print(json.dumps([[*entry, str(entry)] for entry in found]))
 """
-    ended = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), json.dumps(versions)],
-        input=data,
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))},
-    )
-    assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
+    told = fresh_process.run_script(code, json.dumps(versions), env=env, given=data)
+    return json.loads(told)
 
 
 def modules(told):

@@ -6,6 +6,7 @@ import pickle
 import sys
 
 import fresh_process
+import own_memory
 import pytest
 import waybill
 from sources import round_trip
@@ -150,11 +151,7 @@ def test_pickler_writes_them_too(tmp_path):
 
 
 PEAK = """
-import re, sys, waybill
-# Not getrusage(): that goes on from the peak of the process before exec().
-def peak():
-    status = open("/proc/self/status").read()
-    return int(re.search("VmHWM:(.*) kB", status)[1]) / 1024
+import sys, waybill
 make = {"bytes": lambda n: bytes([1]) * n, "bytearray": lambda n: bytearray([1]) * n}
 value = make[sys.argv[1]](100 << 20)
 before = peak()
@@ -171,7 +168,8 @@ print(round(middle - before), round(peak() - middle))
 )
 @pytest.mark.parametrize("kind", ["bytes", "bytearray"])
 def test_each_way_takes_the_memory_of_one_copy(kind):
-    there, back = map(int, fresh_process.run_script(PEAK, kind).split())
+    told = fresh_process.run_script(own_memory.PEAK + PEAK, kind)
+    there, back = map(int, told.split())
 
     assert 95 <= there <= 110
     assert 95 <= back <= 110

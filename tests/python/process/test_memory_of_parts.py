@@ -1,9 +1,9 @@
 """Parts of files leave nothing behind, and survive where there is no memory."""
 
 import datetime
-import subprocess
 import sys
 
+import fresh_process
 import growth
 import pytest
 import waybill
@@ -58,12 +58,9 @@ print(others or "none")
 """
     value = {"n": {"a": [1, (2,)]}, 1.5: "x", "array": LARGE[0]}
     waybill.save({**value, "array": numpy.arange(9000.0)}, tmp_path / "file")
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", script, tmp_path / "file"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "none\n", done.stdout + done.stderr[-2000:]
+    flags = "-X", "faulthandler"
+    told = fresh_process.run_script(script, tmp_path / "file", flags=flags)
+    assert told == "none\n"
 
 
 def test_loading_parts_again_and_again_keeps_nothing(tmp_path):

@@ -1,8 +1,8 @@
 """Arrays that share memory leave nothing behind, and survive where there is none."""
 
-import subprocess
 import sys
 
+import fresh_process
 import growth
 import pytest
 import waybill
@@ -57,9 +57,5 @@ arrived = waybill.loads(waybill.dumps(views))
 arrived[1][:] = 7
 print(others or "none", arrived[2][0])
 """
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", script],
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "none 7.0\n", done.stdout + done.stderr[-2000:]
+    told = fresh_process.run_script(script, flags=("-X", "faulthandler"))
+    assert told == "none 7.0\n"

@@ -6,9 +6,9 @@ ends the process if it cannot. Each thread here is new, and its first call raise
 
 import json
 import os
-import subprocess
 import sys
 
+import fresh_process
 import pytest
 
 pytestmark = [
@@ -85,12 +85,8 @@ NAMES = {
 @pytest.mark.parametrize("place", ["main", "thread"])
 @pytest.mark.parametrize("work", NAMES)
 def test_first_exception_without_memory_is_a_memory_error(work, place):
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, work, place], capture_output=True, text=True
-    )
+    told = json.loads(fresh_process.run_script(PROGRAM, work, place))
 
-    assert ended.returncode == 0, ended.stderr
-    told = json.loads(ended.stdout)
     assert len(told) == 11
     for first, second in told:
         assert first in (NAMES[work], "MemoryError")

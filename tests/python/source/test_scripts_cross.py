@@ -3,11 +3,11 @@ it give there what they give in the script; then it goes on from there."""
 
 import itertools
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from fresh_process import run_script
 from other_interpreters import interpreters
 
 HERE = Path(__file__).parent
@@ -64,17 +64,6 @@ print(json.dumps(differ))
 """
 
 
-def run(command, program, *arguments, given=""):
-    done = subprocess.run(
-        [*command, "-c", program, *arguments],
-        input=given,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def text_of(script):
     return (HERE / f"{script}.py").read_text(encoding="utf-8")
 
@@ -87,16 +76,15 @@ def has_syntax_of(script, version):
 def test_a_script_means_the_same_in_another_process_of_this_python(script):
     if sys.version_info < SCRIPTS[script]:
         pytest.skip("its syntax is newer than this Python")
-    own = [sys.executable]
-    sent = run(own, SENDER, text_of(script))
+    sent = run_script(SENDER, text_of(script))
 
-    assert run(own, RECEIVER, given=sent) == "{}\n"
+    assert run_script(RECEIVER, given=sent) == "{}\n"
 
 
 @pytest.fixture(scope="module")
 def sent():
     return {
-        (script, version): run(command, SENDER, text_of(script))
+        (script, version): run_script(SENDER, text_of(script), command=command)
         for version, command in interpreters().items()
         for script in SCRIPTS
         if has_syntax_of(script, version)
@@ -114,6 +102,6 @@ def sent():
     ],
 )
 def test_a_script_means_the_same_on_every_other_python(sent, script, sender, receiver):
-    given = sent[script, sender]
+    given, command = sent[script, sender], interpreters()[receiver]
 
-    assert json.loads(run(interpreters()[receiver], RECEIVER, given=given)) == {}
+    assert json.loads(run_script(RECEIVER, command=command, given=given)) == {}

@@ -4,13 +4,13 @@ whichever library wrote its methods; another class has another."""
 import base64
 import dataclasses
 import json
-import subprocess
 import sys
 from collections import namedtuple
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from fresh_process import run_script
 from other_interpreters import interpreters
 from waybill import _core
 
@@ -41,15 +41,8 @@ def ids_on(command, names):
     files = {
         name: base64.b64encode((HERE / name).read_bytes()).decode() for name in names
     }
-    done = subprocess.run(
-        [*command, "-c", PROGRAM],
-        input=json.dumps(files),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    given = json.dumps(files)
+    return json.loads(run_script(PROGRAM, command=command, given=given))
 
 
 @pytest.mark.cross

@@ -1,10 +1,8 @@
 """What is refused before a compiler sees it; no hostile text crashes the process."""
 
-import subprocess
-import sys
-
 import pytest
 import source_package
+from fresh_process import run_script
 from waybill._source.compiling import compile_unit
 from waybill._source.nesting import (
     MAX_BLOCKS,
@@ -83,15 +81,8 @@ thread.join()
 
 def outcome(text):
     """What becomes of a text in a thread with little stack."""
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, source_package.__file__[:-18]],
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    folder = source_package.__file__[:-18]
+    return run_script(_PROGRAM, folder, given=text).strip()
 
 
 @pytest.mark.once

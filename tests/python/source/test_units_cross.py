@@ -4,12 +4,12 @@ whole file; every function is there, and its calls give the same."""
 import base64
 import itertools
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import source_package
+from fresh_process import run_script
 from other_interpreters import interpreters
 
 HERE = Path(__file__).parent
@@ -34,14 +34,8 @@ def names_for(version):
 
 
 def run(command, verb, given):
-    done = subprocess.run(
-        [*command, "-c", PROGRAM, verb],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    given = json.dumps(given)
+    return json.loads(run_script(PROGRAM, verb, command=command, given=given))
 
 
 def written(command, names):

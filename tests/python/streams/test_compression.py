@@ -5,9 +5,10 @@ import gc
 import io
 import os
 import random
-import subprocess
 import sys
 
+import fresh_process
+import own_memory
 import pytest
 import waybill
 from equal_values import assert_equal
@@ -348,14 +349,11 @@ time.sleep(0.2)
 
 def test_the_interpreter_may_end_while_threads_compress():
     for _ in range(3):
-        subprocess.run([sys.executable, "-c", ENDS], check=True, timeout=60)
+        fresh_process.run_script(ENDS, seconds=60)
 
 
 PEAK = """
-import re, sys, waybill, numpy
-def peak():
-    status = open("/proc/self/status").read()
-    return int(re.search("VmHWM:(.*) kB", status)[1]) / 1024
+import sys, waybill, numpy
 path, task = sys.argv[1:]
 if task == "save":
     value = numpy.arange(100 << 17) % 1000003  # 100 MiB.
@@ -380,13 +378,8 @@ else:
 def test_memory_is_bounded(tmp_path):
     path = tmp_path / "file"
     for task in ("save", "load", "map", "dumps"):
-        done = subprocess.run(
-            [sys.executable, "-c", PEAK, str(path), task],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        taken = float(fresh_process.run_script(own_memory.PEAK + PEAK, path, task))
         # MiB, of an array of 100; beside what `load` and `dumps` give.
         compressed = path.stat().st_size / (1 << 20)
         assert compressed < 60
-        assert float(done.stdout) < 20 + (0 if task == "dumps" else compressed), task
+        assert taken < 20 + (0 if task == "dumps" else compressed), task

@@ -8,6 +8,7 @@ import sys
 import tracemalloc
 import weakref
 
+import fresh_process
 import pytest
 import waybill
 from refusals import refused_as
@@ -281,10 +282,8 @@ print(answers)
 
 def spoil(count, seed, tmp_path):
     path = tmp_path / "spoiled"
-    command = [sys.executable, "-c", SPOILED, str(path), str(count), str(seed)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return ast.literal_eval(done.stdout)
+    told = fresh_process.run_script(SPOILED, path, count, seed, seconds=900)
+    return ast.literal_eval(told)
 
 
 def test_spoiled_files_give_named_errors_or_equal_data(tmp_path):

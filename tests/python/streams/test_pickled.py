@@ -6,10 +6,9 @@ import io
 import json
 import pickle
 import pickletools
-import subprocess
-import sys
 import threading
 
+import fresh_process
 import pytest
 import waybill
 import waybill.integrations.pickle as envelope
@@ -49,9 +48,7 @@ def in_fresh_process(stream, expression):
         "import pickle, sys; assert 'waybill' not in sys.modules;"
         f"it = pickle.loads(sys.stdin.buffer.read()); print({expression})"
     )
-    return subprocess.run(
-        [sys.executable, "-c", code], input=stream, capture_output=True, check=True
-    ).stdout.decode()
+    return fresh_process.run_script(code, given=stream)
 
 
 class TestStream:

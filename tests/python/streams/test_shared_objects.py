@@ -2,8 +2,6 @@
 
 import os
 import pickle
-import subprocess
-import sys
 import threading
 
 import fresh_process
@@ -127,9 +125,7 @@ with _pickled._shared._lock:
         os._exit(pickle.loads(stream)())
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True)
-
-    assert ended.stdout == b"1\n"
+    assert fresh_process.run_script(code) == "1\n"
 
 
 RESTRICT = "import waybill; waybill.restrict(policy=waybill.security.INSTALLED_CODE)"
