@@ -8,6 +8,7 @@ the expression makes of that in a fresh process, where the script is gone. What 
 back is plain data.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -37,3 +38,33 @@ def payload_of(script):
 
 def send(script, expression):
     return fresh_process.load(payload_of(script), expression)
+
+
+_KEYS = """
+import waybill
+first = list(map(waybill.fingerprint, made))
+use()
+same = len(made) - {changing}
+print(first[:same] == list(map(waybill.fingerprint, made))[:same])
+print(first == list(map(waybill.fingerprint, make())))
+print(first)
+"""
+
+
+def demand_keys_of_any_process(script, imports, changing=0):
+    """What a script has in `made`, of its `make`, has one key each time and everywhere.
+
+    Also when what comes before it differs, and after the script's `use`, which changes
+    as many as `changing` of it, the last ones.
+    """
+    script += _KEYS.format(changing=changing)
+    before = "", "", f"{imports}\nheld = [object() for _ in range(99)]\n"
+    first, *others = (
+        fresh_process.run_script(
+            start + script, env={**os.environ, "PYTHONHASHSEED": str(seed)}
+        )
+        for seed, start in enumerate(before)
+    )
+
+    assert first.splitlines()[:2] == ["True", "True"]
+    assert others == [first, first]

@@ -3,11 +3,9 @@
 Tests python_ext/waybill/_kinds/derived.py and pydantic_models.py.
 """
 
-import os
-
 import fresh_process
 import pytest
-from main_script import send
+from main_script import demand_keys_of_any_process, send
 
 PYDANTIC = """
 import typing, pydantic
@@ -59,31 +57,13 @@ made = make()
 def use(): hash(made[3]), hash(made[4]), made[-1]()
 """
 SCRIPTS = {"pydantic": PYDANTIC, "attr": ATTRS}
-KEYS = """
-import waybill
-first = list(map(waybill.fingerprint, made))
-use()
-print(first == list(map(waybill.fingerprint, made)))
-print(first == list(map(waybill.fingerprint, make())))
-print(first)
-"""
-
-
-def keys(library, seed, imports=""):
-    env = dict(os.environ, PYTHONHASHSEED=str(seed))
-    return fresh_process.run_script(imports + SCRIPTS[library] + KEYS, env=env)
 
 
 @pytest.mark.parametrize("library", SCRIPTS)
 def test_keys_are_those_of_any_process_before_and_after_use(library):
     pytest.importorskip(library)
 
-    first = keys(library, 1)
-
-    assert first.splitlines()[:2] == ["True", "True"]
-    assert keys(library, 2) == first
-    imports = "import decimal, json\nheld = [object() for _ in range(99)]\n"
-    assert keys(library, 3, imports) == first
+    demand_keys_of_any_process(SCRIPTS[library], "import decimal, json")
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,9 @@ Also what texts in annotations name, which a receiver cannot look up.
 Tests python_ext/waybill/_kinds/pydantic_models.py.
 """
 
-import os
-
 import fresh_process
 import pytest
-from main_script import send
+from main_script import demand_keys_of_any_process, send
 
 pytest.importorskip("pydantic", minversion="2.10")
 
@@ -49,28 +47,10 @@ def use():
     made[4](1, {}), made[5]({}, {}), made[7]("1"), made[8](z=3), made[9]([{}])
     made[11](), made[12]()
 """
-KEYS = """
-import waybill
-first = list(map(waybill.fingerprint, made))
-use()
-print(first == list(map(waybill.fingerprint, made)))
-print(first == list(map(waybill.fingerprint, make())))
-print(first)
-"""
-
-
-def keys(seed, imports=""):
-    env = dict(os.environ, PYTHONHASHSEED=str(seed))
-    return fresh_process.run_script(imports + BUILT + KEYS, env=env)
 
 
 def test_keys_are_those_of_any_process_before_and_after_use():
-    first = keys(0)
-
-    assert first.splitlines()[:2] == ["True", "True"]
-    assert keys(1) == first
-    imports = "import decimal, json, pydantic\nheld = [object() for _ in range(99)]\n"
-    assert keys(2, imports) == first
+    demand_keys_of_any_process(BUILT, "import decimal, json, pydantic")
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,9 @@ def test_each_golden_source_has_a_payload_of_each_version():
     assert names == set(golden_files.make_golden.SOURCES)
 
 
-@pytest.mark.parametrize("path", OWN, ids=named)
-def test_golden_payload_of_this_python_loads(path):
+# Also data of other Pythons, and code that has its source.
+@pytest.mark.parametrize("path", OWN + WITHOUT_CODE + WITH_SOURCE, ids=named)
+def test_golden_payload_loads_and_gives_the_same(path):
     value = waybill.loads(path.read_bytes())
 
     assert golden_files.check(path, value)
@@ -80,20 +81,6 @@ def test_code_of_another_python_is_refused_and_both_are_named(path):
     assert f"{golden_files.VERSION} (bytecode" in str(caught.value)
     assert caught.value.code == "python_mismatch"
     assert 0 <= caught.value.offset < path.stat().st_size
-
-
-@pytest.mark.parametrize("path", WITHOUT_CODE, ids=named)
-def test_data_of_another_python_loads(path):
-    value = waybill.loads(path.read_bytes())
-
-    assert golden_files.check(path, value)
-
-
-@pytest.mark.parametrize("path", WITH_SOURCE, ids=named)
-def test_source_of_another_python_loads_and_gives_the_same(path):
-    value = waybill.loads(path.read_bytes())
-
-    assert golden_files.check(path, value)
 
 
 @pytest.mark.parametrize("path", WITH_SOURCE, ids=named)

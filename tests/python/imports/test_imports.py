@@ -330,29 +330,15 @@ def test_time_does_not_hang_on_the_number_of_modules():
     class Modules(dict):
         walks = 0
 
-        def _walk(self):
+    def walking(name):
+        def walk(self):
             Modules.walks += 1
+            return getattr(dict, name)(self)
 
-        def __iter__(self):
-            self._walk()
-            return super().__iter__()
+        return walk
 
-        def keys(self):
-            self._walk()
-            return super().keys()
-
-        def items(self):
-            self._walk()
-            return super().items()
-
-        def values(self):
-            self._walk()
-            return super().values()
-
-        def copy(self):
-            self._walk()
-            return super().copy()
-
+    for name in "__iter__", "keys", "items", "values", "copy":
+        setattr(Modules, name, walking(name))
     sent = define("import xml.dom.minidom\ndef f(): return xml.dom.minidom").f
     before = sys.modules
     sys.modules = Modules(before)

@@ -304,69 +304,51 @@ answer.append(value[0].where)
     assert told[1] == "store"
 
 
-class TestPolicies:
-    def refused(self, data, rules, policy):
-        with pytest.raises(waybill.PolicyError) as caught:
-            waybill.loads(data, renames=rules, policy=Policy(policy))
-        return str(caught.value)
+JSON_DUMPS = payload_of_global("json", "dumps")
+REFUSED = {
+    "the new module has to be allowed too": (
+        {"json": "pickle"},
+        "allow lookup json",
+        "import of pickle.* the payload calls it json",
+    ),
+    "the new name has to be allowed too": (
+        {"json:dumps": "pickle:dumps"},
+        "allow import pickle\nallow lookup json",
+        "lookup of pickle:dumps.* calls it json:dumps",
+    ),
+    "what may be called has to be callable under the new name": (
+        {"json:dumps": "json:loads"},
+        "allow call json:dumps\nallow lookup json",
+        "call of json:loads",
+    ),
+    "the old name has to be allowed too": (
+        {"json:dumps": "math:sqrt"},
+        "allow call math\nallow import json",
+        "json:dumps",
+    ),
+    "the own name of what is found is asked about": (
+        {"json:dumps": "os:path.join"},
+        "allow call json\nallow call os",
+        "posixpath|ntpath",
+    ),
+}
 
-    def test_new_module_has_to_be_allowed_too(self):
-        data = payload_of_global("json", "dumps")
 
-        told = self.refused(data, {"json": "pickle"}, "allow lookup json")
+@pytest.mark.parametrize("claim", REFUSED)
+def test_a_policy_refuses_what_is_not_allowed_under_both_names(claim):
+    rules, policy, told = REFUSED[claim]
 
-        assert "import of pickle" in told and "the payload calls it json" in told
+    with pytest.raises(waybill.PolicyError, match=told):
+        waybill.loads(JSON_DUMPS, renames=rules, policy=Policy(policy))
 
-    def test_new_name_has_to_be_allowed_too(self):
-        data = payload_of_global("json", "dumps")
 
-        told = self.refused(
-            data,
-            {"json:dumps": "pickle:dumps"},
-            "allow import pickle\nallow lookup json",
-        )
+def test_what_is_allowed_under_both_names_is_allowed():
+    import math
 
-        assert "lookup of pickle:dumps" in told and "calls it json:dumps" in told
+    policy = Policy("allow lookup json\nallow lookup math")
+    rules = {"json:dumps": "math:sqrt"}
 
-    def test_what_may_be_called_has_to_be_callable_under_the_new_name(self):
-        data = payload_of_global("json", "dumps")
-
-        told = self.refused(
-            data,
-            {"json:dumps": "json:loads"},
-            "allow call json:dumps\nallow lookup json",
-        )
-
-        assert "call of json:loads" in told
-
-    def test_old_name_has_to_be_allowed_too(self):
-        data = payload_of_global("json", "dumps")
-
-        told = self.refused(
-            data, {"json:dumps": "math:sqrt"}, "allow call math\nallow import json"
-        )
-
-        assert "json:dumps" in told
-
-    def test_own_name_of_what_is_found_is_asked_about(self):
-        data = payload_of_global("json", "dumps")
-
-        told = self.refused(
-            data,
-            {"json:dumps": "os:path.join"},
-            "allow call json\nallow call os",
-        )
-
-        assert "posixpath" in told or "ntpath" in told
-
-    def test_both_allowed_is_allowed(self):
-        data = payload_of_global("json", "dumps")
-        policy = Policy("allow lookup json\nallow lookup math")
-
-        import math
-
-        rules = {"json:dumps": "math:sqrt"}
-        assert waybill.loads(data, renames=rules, policy=policy) is math.sqrt
+    assert waybill.loads(JSON_DUMPS, renames=rules, policy=policy) is math.sqrt
 
 
 WRONG = [
