@@ -1,15 +1,20 @@
-// Reads values without values in them, and opens containers.
-// Tested by tests/python/kinds/test_values.py,
+// Reads values without values in them, opens containers, and builds instances of
+// ordinary classes and the objects of short calls, which need no frame of a node.
+// Tested by tests/python/kinds/test_values.py, test_instances_received.py,
 // tests/python/untrusted/test_unverified_data.py and test_untrusted_input.py.
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "python/decode/graph_decoder.h"
 #include "python/decode/scalars.h"
+#include "python/decode/standard_types.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "verify/short_call.h"
 #include "wire/format.h"
 #include "wire/number.h"
 #include "wire/reader.h"
@@ -115,7 +120,7 @@ bool GraphDecoder::read_leaf(Ref& value) {
   return true;
 }
 
-bool GraphDecoder::read_bytes(Ref& value) {
+[[gnu::always_inline]] inline bool GraphDecoder::read_bytes(Ref& value) {
   const wire::Lead& lead = wire::kLeads[*at_];
   const std::uint64_t size = wire::length_of(lead, at_);
   const std::uint8_t* bytes = at_ + lead.head;
@@ -259,7 +264,12 @@ bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
         break;
       case NodeTag::kByteArray:
         return read_byte_array(value, count, offset, slot);
+      case NodeTag::kNewObject:
+        if (open_instance(count, offset, slot)) return false;
+        [[fallthrough]];
       default:
+        if (!is_verified()) return false;
+        if (read_call(value, tag, count, offset, slot)) return true;
         return open_node(value, tag, count, offset, slot);
     }
   }
@@ -409,6 +419,109 @@ void GraphDecoder::push(Frame&& frame) {
     fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
   }
   built_.push(std::move(frame));
+}
+
+// ---- Nodes that need no frame of their own -----------------------------------------
+
+// Null if the class has a say in how its instances are made, or has not got its
+// attributes yet.
+Ref GraphDecoder::new_instance(PyObject* type) {
+  if (!PyType_Check(type)) return {};
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if (!state_.ordinary_types.know(cls)) {
+    built_.hide();  // To look at a class may run code, if it is a strange one.
+    if (!state_.ordinary_types.have(state_.names, cls)) return {};
+  }
+  if (is_verified() && !arrivals().open_types().empty()) return {};
+  const Ref no_arguments = Ref::steal(PyTuple_New(0));
+  return Ref::steal(cls->tp_new(cls, no_arguments.get(), nullptr));
+}
+
+// [class, [], {}, {name: …}, [], {}]: its state goes straight into its dict.
+bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
+                                 std::size_t slot) {
+  const std::size_t size = wire::size_of_reference({at_, end_});
+  if (!builds_instances_ || !is_free() || size == 0 ||
+      count != envelope::shape_of(NodeTag::kNewObject).most ||
+      !is_nothing_at(at_ + size, 1)) {
+    return false;
+  }
+  const std::uint8_t* const map = at_ + size + 2;
+  const wire::Lead& lead = wire::kLeads[*map];
+  if (lead.counts != wire::Counts::kPairs || lead.head > end_ - map) return false;
+  const std::uint64_t values = 2 * wire::length_of(lead, map);
+  // verify() counts the node and its state as two containers.
+  if (values == 0 || !announce(values) || limits_.max_depth < 2 ||
+      built_.stack.size() + open_instances_ >= limits_.max_depth - 1) {
+    return false;
+  }
+  Ref type;
+  if (!refer_to_complete(type, wire::big_endian(at_ + 2, size - 2))) return false;
+  Ref instance = new_instance(type.get());
+  if (!instance) return false;
+  Ref dict = instance_dict(instance.get());
+  if (!dict || !PyDict_CheckExact(dict.get())) return false;
+  at_ = map + lead.head;
+  if (!is_verified()) ++open_instances_;
+  Frame frame;
+  frame.kind = FrameKind::kInstance;
+  frame.object = std::move(dict);
+  frame.instance = std::move(instance);
+  frame.left = values;
+  frame.offset = offset_of(map);
+  frame.instance_offset = offset;
+  frame.slot = slot;
+  frame.is_whole = true;
+  built_.push(std::move(frame));
+  return true;
+}
+
+// What is still open may need to know what stands between it and a reference, so no
+// argument refers to it.
+bool GraphDecoder::read_call(Ref& value, std::uint8_t tag, std::uint64_t count,
+                             std::size_t offset, std::size_t slot) {
+  using envelope::ShortCall;
+  if (tag != static_cast<std::uint8_t>(NodeTag::kObject) || !makes_calls_ ||
+      count != envelope::shape_of(NodeTag::kObject).least) {
+    return false;
+  }
+  std::array<Ref, 1 + ShortCall::kMaxArguments> parts;  // The callable first.
+  Ref* next = parts.data();
+  const auto take_reference = [&](std::uint64_t number) {
+    const Slot* const named = slot_of_reference(number);
+    if (named == nullptr || named->depth != 0) return false;
+    *next = named->object;
+    return static_cast<bool>(*next++);
+  };
+  const std::uint8_t* const start = at_;
+  const auto take_leaf = [&](BytesView bytes) {
+    at_ = bytes.data();
+    offset_ = this->offset();
+    return read_leaf(*next++);
+  };
+  const auto call = envelope::short_call_at({at_, end_}, take_reference, take_leaf);
+  at_ = start;
+  if (call.size == 0 ||
+      !built_.positions.are_none_before(position_at(at_) + call.size) ||
+      counts_keys_of(parts.front().get())) {
+    return false;
+  }
+  std::array<PyObject*, ShortCall::kMaxArguments> arguments;
+  for (std::size_t i = 0; i < call.arguments; ++i) arguments[i] = parts[i + 1].get();
+  at_ += call.size;
+  offset_ = offset;
+  const std::span<PyObject* const> given(arguments.data(), call.arguments);
+  PyObject* const callable = parts.front().get();
+  if (const StandardType* type = standard_type(*this, callable)) {
+    demand_arguments(*this, *type, given);
+  }
+  value = outside([&] {
+    return Ref::steal(
+        PyObject_Vectorcall(callable, given.data(), given.size(), nullptr));
+  });
+  built_.cost = {};
+  note(value, slot, offset);
+  return true;
 }
 
 }  // namespace waybill::py

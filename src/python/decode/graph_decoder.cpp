@@ -178,17 +178,17 @@ void GraphDecoder::fill_list(Frame& list, Ref& value) {
 }
 
 // Pairs of leaves, without a way through the frame. What has opened a container ends
-// the reference to the frame, so a key is put there before its value is read. What
-// takes a look at the key is left to deliver().
+// the reference to the frame, so a key is put there before its value is read.
 void GraphDecoder::fill_dict(Frame& frame, Ref& value) {
+  // A key that deliver() has put there may have code of its own: deliver() inserts it.
+  if (frame.key && !is_simple(frame.key.get())) {
+    offset_ = offset();
+    next(value);
+    return;
+  }
   while (frame.left != 0) {
     if (!frame.key && !read_key(frame, value)) return;
-    const std::uint8_t* const start = at_;
     if (!next(value)) return;
-    if (!is_simple(frame.key.get())) {
-      offset_ = offset_of(start);
-      return;
-    }
     check(PyDict_SetItem(frame.object.get(), frame.key.get(), value.get()));
     frame.key = Ref();
     value = Ref();

@@ -259,7 +259,7 @@ class GraphDecoder {
   inline bool read_any(Ref& value);
   // A value without values in it.
   bool read_leaf(Ref& value);
-  bool read_bytes(Ref& value);
+  inline bool read_bytes(Ref& value);
   bool read_extension(Ref& value, BytesView bytes, std::uint8_t type);
   // What a reference means; false if that is not complete, or not there.
   bool refer_to_complete(Ref& value, std::uint64_t number);
@@ -281,8 +281,9 @@ class GraphDecoder {
   bool open_instance(std::uint64_t count, std::size_t offset, std::size_t slot);
   Ref new_instance(PyObject* type);
   // Makes an object by a short call, of which head and tag were read: `count` values
-  // follow, and the node starts at `offset`. False if it is no short call.
-  bool read_call(Ref& value, std::uint64_t count, std::size_t offset, std::size_t slot);
+  // follow, and the node starts at `offset`. False if the node is no short call.
+  bool read_call(Ref& value, std::uint8_t tag, std::uint64_t count, std::size_t offset,
+                 std::size_t slot);
   bool open_node(Ref& value, std::uint8_t tag, std::uint64_t count, std::size_t offset,
                  std::size_t slot);
   void note_node(Ref& object, const Frame& frame, const HashCost& cost);
