@@ -183,6 +183,21 @@ def test_what_a_worker_has_deleted_does_not_return_where_its_state_counts(places
     assert worker.get("hasattr(K, 'x'), K.new") == (False, 2)
 
 
+@pytest.mark.parametrize(
+    "side, expected", [(None, "home"), ("sender", "home"), ("worker", "worker")]
+)
+def test_method_that_both_sides_have_added_is_that_of_the_side(places, side, expected):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps(SENT))
+    worker.do("K.run = lambda self: 'worker'")
+    home.do("K.run = lambda self: 'home'")
+
+    worker.load(home.dumps(SENT), class_state=side)
+
+    assert worker.get("K().run()") == expected
+
+
 def test_after_a_payload_for_one_side_others_are_merged(places):
     home, worker = places
     home.do("class K: x, y = 1, 1")
