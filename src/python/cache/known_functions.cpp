@@ -13,6 +13,7 @@
 #include "python/runtime/identity.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
+#include "python/runtime/objects.h"
 
 namespace waybill::py {
 
@@ -20,28 +21,15 @@ namespace {
 
 template <typename Visit>
 bool all_of_dict(PyObject* dict, Visit visit) {
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(dict, &position, &name, &value)) {
+  for (const auto& [name, value] : PairsOf(dict)) {
     if (!visit(name) || !visit(value)) return false;
-  }
-  return true;
-}
-
-template <typename Visit>
-bool all_of_tuple(PyObject* tuple, Visit visit) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
-    if (!visit(PyTuple_GET_ITEM(tuple, i))) return false;
   }
   return true;
 }
 
 // It cannot change, and to hold it keeps nothing else alive.
 bool is_tuple_of_simple(PyObject* value) {
-  if (!PyTuple_CheckExact(value)) return false;
-  Py_ssize_t i = PyTuple_GET_SIZE(value);
-  while (i != 0 && is_simple(PyTuple_GET_ITEM(value, i - 1))) --i;
-  return i == 0;
+  return PyTuple_CheckExact(value) && std::ranges::all_of(items_of(value), is_simple);
 }
 
 bool is_empty_list(PyObject* value) {
@@ -77,9 +65,8 @@ bool KnownFunctions::all_of_reach(const Function& known, PyObject* object,
   return (!known.has_new_globals ||
           all_of_dict(function->func_globals, visit_global)) &&
          std::ranges::all_of(known.helpers, visit_helper) &&
-         (!function->func_closure ||
-          all_of_tuple(function->func_closure, visit_cell)) &&
-         (!function->func_defaults || all_of_tuple(function->func_defaults, visit)) &&
+         std::ranges::all_of(items_of(function->func_closure), visit_cell) &&
+         std::ranges::all_of(items_of(function->func_defaults), visit) &&
          (!function->func_kwdefaults ||
           all_of_dict(function->func_kwdefaults, visit)) &&
          (!function->func_dict || all_of_dict(function->func_dict, visit));
