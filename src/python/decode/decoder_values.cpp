@@ -14,6 +14,7 @@
 #include "python/decode/standard_types.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/objects.h"
 #include "verify/short_call.h"
 #include "wire/format.h"
 #include "wire/number.h"
@@ -223,9 +224,7 @@ bool GraphDecoder::refer(Ref& value, std::uint64_t number) {
     late_depth_ = std::min(late_depth_, slot->depth);
   }
   BuildState::fill_holes(frame);
-  if (number == references_seen_) ++references_seen_;
-  value = slot->object;
-  built_.cost = slot->cost;
+  take(value, *slot, number);
   return true;
 }
 
@@ -287,10 +286,7 @@ bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
   HashCost cost;
   std::uint64_t filled = 0;
   if (count != 0) {
-    if (is_full()) {
-      return refuse(ErrorCode::kLimitExceeded,
-                    "more containers inside each other than max_depth");
-    }
+    if (!demand_room()) return false;
     // What refers to what it is in has to find a frame.
     const bool has_places = kind == FrameKind::kList || kind == FrameKind::kTuple;
     if (has_places && slot == kNoSlot && !is_container_next() && is_free()) {
@@ -415,9 +411,7 @@ bool GraphDecoder::open_map_of_node(Ref& value, Frame& frame) {
 }
 
 void GraphDecoder::push(Frame&& frame) {
-  if (is_full()) {
-    fail(ErrorCode::kLimitExceeded, "more containers inside each other than max_depth");
-  }
+  demand_room();
   built_.push(std::move(frame));
 }
 
@@ -427,7 +421,7 @@ void GraphDecoder::push(Frame&& frame) {
 // attributes yet.
 Ref GraphDecoder::new_instance(PyObject* type) {
   if (!PyType_Check(type)) return {};
-  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  PyTypeObject* const cls = as_type(type);
   if (!state_.ordinary_types.know(cls)) {
     built_.hide();  // To look at a class may run code, if it is a strange one.
     if (!state_.ordinary_types.have(state_.names, cls)) return {};

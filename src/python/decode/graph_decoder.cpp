@@ -20,13 +20,13 @@
 #include "python/decode/graph_decoder.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "python/decode/failure_path.h"
 #include "python/decode/nodes/opaque.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/objects.h"
 
 namespace waybill::py {
 
@@ -334,8 +334,8 @@ bool GraphDecoder::deliver_to_dict(Frame& frame, Ref& value) {
     frame.has_late = true;
     frame.is_whole = false;
     late_.push_back({frame.object, std::move(frame.key), value});
-  } else {
-    return set_item(frame, value);
+  } else if (!set_item(frame, value)) {
+    return false;
   }
   frame.key = Ref();
   return true;
@@ -348,8 +348,7 @@ bool GraphDecoder::set_item(Frame& frame, const Ref& value) {
   if (frame.is_namespace) [[unlikely]] {
     if (frame.is_known && !frame.is_bound && has_name(frame, key) &&
         PyUnicode_Compare(key, state_.names.path.get()) != 0) {
-      frame.key = Ref();  // Another function has brought it.
-      return true;
+      return true;  // Another function has brought it.
     }
     built_.hide();
     if (std::exchange(frame.is_bound, false) || !frame.is_known) {
@@ -362,11 +361,7 @@ bool GraphDecoder::set_item(Frame& frame, const Ref& value) {
   if (!is_simple(key) && !(is_verified() && context_->is_data_only)) {
     frame.is_whole = false;
   }
-  if (!hashed(hashing(key, [&] { return PyDict_SetItem(dict, key, value.get()); }))) {
-    return false;
-  }
-  frame.key = Ref();
-  return true;
+  return hashed(hashing(key, [&] { return PyDict_SetItem(dict, key, value.get()); }));
 }
 
 // To set an attribute of a function may run code of others.
@@ -390,8 +385,7 @@ void GraphDecoder::deliver_attribute(Frame& frame, Ref value) {
 // false if that is nothing.
 bool GraphDecoder::translate(Ref& name, Ref& value) {
   const Ref answer = outside([&] {
-    return Ref::steal(PyObject_CallFunctionObjArgs(
-        late(state_, &LateHelpers::class_attribute), name.get(), value.get(), nullptr));
+    return call(late(state_, &LateHelpers::class_attribute), name.get(), value.get());
   });
   if (answer.get() == Py_None) return false;
   name = Ref::share(PyTuple_GetItem(answer.get(), 0));
@@ -399,8 +393,7 @@ bool GraphDecoder::translate(Ref& name, Ref& value) {
   return true;
 }
 
-// ---- Frames that have all
-// ------------------------------------------------------------
+// ---- Frames that are complete ------------------------------------------------------
 
 [[gnu::always_inline]] inline void GraphDecoder::close(Ref& value) {
   Frame& frame = built_.stack.back();
@@ -537,9 +530,7 @@ bool GraphDecoder::demand_whole(const Frame& frame) {
 bool GraphDecoder::fill_frozen(const Frame& frame) {
   if (!frame.gathered) return true;
   PyObject* const items = frame.gathered.get();
-  const std::span<PyObject* const> each(
-      PySequence_Fast_ITEMS(items), static_cast<std::size_t>(PyList_GET_SIZE(items)));
-  if (must_wait() && !std::ranges::all_of(each, is_simple)) {
+  if (must_wait() && !std::ranges::all_of(items_of(items), is_simple)) {
     late_.push_back({frame.object, frame.gathered, {}});
     return true;
   }

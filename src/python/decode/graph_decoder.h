@@ -264,6 +264,11 @@ class GraphDecoder {
   // What a reference means; false if that is not complete, or not there.
   bool refer_to_complete(Ref& value, std::uint64_t number);
   bool refer(Ref& value, std::uint64_t number);
+  void take(Ref& value, const Slot& slot, std::uint64_t number) {
+    if (number == references_seen_) ++references_seen_;
+    value = slot.object;
+    built_.cost = slot.cost;
+  }
   Ref module_at(BytesView bytes);
   std::uint64_t module_index(BytesView bytes);
 
@@ -308,6 +313,11 @@ class GraphDecoder {
   // Whether one more container would be too many inside each other.
   bool is_full() const {
     return built_.stack.size() + open_instances_ >= limits_.max_depth;
+  }
+  // Refuses a container that would be one too many.
+  bool demand_room() {
+    return !is_full() || refuse(ErrorCode::kLimitExceeded,
+                                "more containers inside each other than max_depth");
   }
   // Whether so many values may be announced. Each has a byte, so no sound payload
   // announces more; containers that claim all that is left, one inside the other, would
@@ -447,14 +457,10 @@ void set_class_attribute(const State& state, PyObject* cls, PyObject* name,
 
 inline bool GraphDecoder::refer_to_complete(Ref& value, std::uint64_t number) {
   const Slot* const slot = slot_of_reference(number);
-  if (slot == nullptr || !slot->object || slot->depth != 0) return false;
-  if (number >= references_seen_) {
-    if (number > references_seen_) return false;
-    ++references_seen_;
-  }
-  value = slot->object;
-  built_.cost = slot->cost;
-  return true;
+  const bool is_complete =
+      slot != nullptr && slot->object && slot->depth == 0 && number <= references_seen_;
+  if (is_complete) take(value, *slot, number);
+  return is_complete;
 }
 
 [[gnu::always_inline]] inline bool GraphDecoder::read_short(Ref& value) {

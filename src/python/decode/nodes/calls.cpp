@@ -6,6 +6,7 @@
 
 #include "python/decode/nodes/creators.h"
 #include "python/decode/standard_types.h"
+#include "python/runtime/objects.h"
 
 namespace waybill::py {
 
@@ -39,8 +40,7 @@ void demand_fitting(GraphDecoder& decoder, PyObject* callable, PyObject* list) {
   if (!PyList_CheckExact(list)) {
     decoder.fail(ErrorCode::kMalformed, "arguments that are no array");
   }
-  const std::span<PyObject* const> arguments(
-      PySequence_Fast_ITEMS(list), static_cast<std::size_t>(PyList_GET_SIZE(list)));
+  const std::span<PyObject* const> arguments = items_of(list);
   demand_counted_keys(decoder, callable, arguments);
   if (const StandardType* type = standard_type(decoder, callable)) {
     demand_arguments(decoder, *type, arguments);

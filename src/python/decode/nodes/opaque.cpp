@@ -10,6 +10,7 @@
 #include "format/shapes.h"
 #include "python/decode/graph_decoder.h"
 #include "python/runtime/attribute.h"
+#include "python/runtime/objects.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
@@ -23,10 +24,10 @@ bool is_opaque(const State& state, PyObject* object) {
          late(state, &LateHelpers::opaque);
 }
 
-std::span<PyObject* const> items_of(PyObject* object) {
+// None of what is no list or tuple.
+std::span<PyObject* const> items_if_any(PyObject* object) {
   if (object == nullptr || !(PyList_Check(object) || PyTuple_Check(object))) return {};
-  return {PySequence_Fast_ITEMS(object),
-          static_cast<std::size_t>(PySequence_Fast_GET_SIZE(object))};
+  return items_of(object);
 }
 
 // The first that is opaque; null if none is.
@@ -49,7 +50,7 @@ PyObject* opaque_maker(const State& state, const Frame& frame) {
                 kArguments.position == PartOf<NodeTag::kNewObject>("args").position);
   PyObject* const called[] = {part(kMaker.position)};
   if (PyObject* found = opaque_among(state, called)) return found;
-  if (PyObject* found = opaque_among(state, items_of(part(kArguments.position)))) {
+  if (PyObject* found = opaque_among(state, items_if_any(part(kArguments.position)))) {
     return found;
   }
   if (frame.node->codec->tag != NodeTag::kObject) return nullptr;
@@ -58,7 +59,7 @@ PyObject* opaque_maker(const State& state, const Frame& frame) {
   PyObject* value = part(PartOf<NodeTag::kObject>("state").position);
   PyObject* const given[] = {setter, value};
   PyObject* found = opaque_among(state, given);
-  return found != nullptr ? found : opaque_among(state, items_of(value));
+  return found != nullptr ? found : opaque_among(state, items_if_any(value));
 }
 
 // Whether it is an error of waybill's that says of this process, not of the payload.
