@@ -80,13 +80,9 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def made(folder):
     """The payload that a fresh process with the files makes."""
-
-    def made(program):
-        if "answer =" not in program:
-            program = f"answer = waybill.dumps({program}, by_value=[bv_package])"
-        return fresh_process.execute(IMPORTS + program, path=[folder])
-
-    return made
+    return lambda program: fresh_process.payload_by_value(
+        program, IMPORTS, "bv_package", folder
+    )
 
 
 @pytest.fixture

@@ -60,13 +60,9 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def made(folder):
     """The payload that a fresh process with the files makes."""
-
-    def made(expression):
-        program = "import ex_pack.work as work\n"
-        program += f"answer = waybill.dumps({expression}, by_value=['ex_pack'])"
-        return fresh_process.execute(program, path=[folder])
-
-    return made
+    return lambda expression: fresh_process.payload_by_value(
+        expression, "import ex_pack.work as work\n", "'ex_pack'", folder
+    )
 
 
 def test_function_that_reaches_an_extension_by_globals_arrives(made):
