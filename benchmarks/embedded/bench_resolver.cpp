@@ -5,9 +5,9 @@
 
 #include "embedded/python.h"
 #include "python/decode/module_importer.h"
-#include "python/discovery/import_collector.h"
 #include "python/runtime/modules.h"
 #include "python/serializer.h"
+#include "python/walker/import_collector.h"
 
 namespace waybill {
 namespace {

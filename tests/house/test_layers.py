@@ -23,10 +23,10 @@ BELOW = {
     "values": {"parts"},
     "explain": {"parts"},
     "python/runtime": {"base"},
-    "python/discovery": {"python/runtime", "bytecode"},
-    "python/guards": {"python/discovery"},
+    "python/walker": {"python/runtime", "bytecode"},
+    "python/guards": {"python/walker"},
     "python/encode": {"python/guards", "python/runtime", "format"},
-    "python/decode": {"python/discovery", "python/runtime", "format", "trust"},
+    "python/decode": {"python/walker", "python/runtime", "format", "trust"},
     "python/cache": {"python/encode", "python/decode"},
     "python": {"python/cache", "explain", "parts"},
     "embedding": {"python", "values"},
@@ -43,7 +43,7 @@ FOREIGN = {
     "values": {"sodium.h"},  # For base64.
     "parts": {"tl/"},
     "python/runtime": {"Python.h", "structmember.h"},
-    "python/discovery": {"Python.h"},
+    "python/walker": {"Python.h"},
     "python/guards": {"Python.h"},
     "python/encode": {"Python.h"},
     "python/decode": {"Python.h"},
@@ -58,10 +58,10 @@ EXCEPTIONS = {
     # What each kind of node asks of a policy is a column of the table of shapes.
     ("src/format/shapes.h", "waybill/policy.h"),
     # Needs are written as they turn up, and what is met again has its place by then.
-    ("src/python/discovery/import_collector.h", "format/manifest_codec.h"),
-    ("src/python/discovery/import_collector.h", "waybill/manifest.h"),
+    ("src/python/walker/import_collector.h", "format/manifest_codec.h"),
+    ("src/python/walker/import_collector.h", "waybill/manifest.h"),
     # ContentHash and PythonVersion stand in the header of envelopes.
-    ("src/python/discovery/code_info.h", "waybill/envelope.h"),
+    ("src/python/walker/code_info.h", "waybill/envelope.h"),
     ("src/python/runtime/known_codes.h", "waybill/envelope.h"),
     ("src/python/runtime/state.h", "waybill/envelope.h"),
     # Cuts text between characters.

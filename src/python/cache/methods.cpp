@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "bytecode/instruction.h"
-#include "python/discovery/code_view.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
+#include "python/walker/code_view.h"
 
 namespace waybill::py {
 

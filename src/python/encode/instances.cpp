@@ -2,11 +2,11 @@
 
 #include "python/encode/instances.h"
 
-#include "python/discovery/plain_instances.h"
 #include "python/encode/codec.h"
 #include "python/encode/encode_context.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/walker/plain_instances.h"
 
 namespace waybill::py {
 

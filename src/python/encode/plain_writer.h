@@ -5,9 +5,9 @@
 
 #include <Python.h>
 
-#include "python/discovery/code_info.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/ref.h"
+#include "python/walker/code_info.h"
 #include "wire/writer.h"
 
 namespace waybill::py {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "python/discovery/class_attributes.h"
 #include "python/encode/paths/path_step.h"
 #include "python/runtime/compat.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 

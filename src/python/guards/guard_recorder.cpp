@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "python/discovery/class_attributes.h"
 #include "python/guards/guards.h"
 #include "python/guards/object_checks.h"
 #include "python/guards/reduced_form.h"
@@ -13,6 +12,7 @@
 #include "python/runtime/identity.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 

@@ -9,10 +9,10 @@
 #include <memory>
 #include <vector>
 
-#include "python/discovery/import_collector.h"
 #include "python/guards/reach.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
+#include "python/walker/import_collector.h"
 
 namespace waybill::py {
 

@@ -9,9 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "python/discovery/annotations.h"
-#include "python/discovery/class_attributes.h"
-#include "python/discovery/code_info.h"
 #include "python/guards/reduced_form.h"
 #include "python/runtime/arena.h"
 #include "python/runtime/compat.h"
@@ -19,6 +16,9 @@
 #include "python/runtime/modules.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
+#include "python/walker/annotations.h"
+#include "python/walker/class_attributes.h"
+#include "python/walker/code_info.h"
 
 namespace waybill::py {
 

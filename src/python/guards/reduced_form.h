@@ -7,12 +7,12 @@
 
 #include <algorithm>
 
-#include "python/discovery/class_attributes.h"
-#include "python/discovery/plain_instances.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
+#include "python/walker/class_attributes.h"
+#include "python/walker/plain_instances.h"
 
 namespace waybill::py {
 

@@ -7,9 +7,9 @@
 
 #include "base/hash.h"
 #include "format/source_locations.h"
-#include "python/discovery/code_info.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
+#include "python/walker/code_info.h"
 #include "wire/utf8.h"
 
 namespace waybill::py {

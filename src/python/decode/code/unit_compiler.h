@@ -9,9 +9,9 @@
 #include "format/code_body.h"
 #include "format/source_units.h"
 #include "python/decode/code/code_maker.h"
-#include "python/discovery/code_info.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
+#include "python/walker/code_info.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "python/discovery/code_info.h"
-#include "python/discovery/import_collector.h"
 #include "python/encode/namespaces.h"
 #include "python/encode/walk_stack.h"
 #include "python/runtime/modules.h"
+#include "python/walker/code_info.h"
+#include "python/walker/import_collector.h"
 
 namespace waybill::py {
 

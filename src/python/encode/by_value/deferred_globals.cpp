@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "python/discovery/class_attributes.h"
 #include "python/runtime/compat.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "python/discovery/code_info.h"
 #include "python/runtime/known_codes.h"
 #include "python/runtime/memo.h"
+#include "python/walker/code_info.h"
 #include "wire/writer.h"
 
 namespace waybill::py {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "python/discovery/class_attributes.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "python/discovery/annotations.h"
 #include "python/encode/encode_context.h"
+#include "python/walker/annotations.h"
 
 namespace waybill::py {
 

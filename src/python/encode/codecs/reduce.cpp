@@ -2,13 +2,13 @@
 // for it. How the answer is written is in reduced_parts.cpp.
 // Tested by tests/python/kinds/test_reduce.py.
 
-#include "python/discovery/class_attributes.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 

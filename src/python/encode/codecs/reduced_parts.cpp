@@ -2,11 +2,11 @@
 // object gets after that. What is refused, and in which words, is as in pickle.
 // Tested by tests/python/kinds/test_reduce.py.
 
-#include "python/discovery/class_attributes.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 

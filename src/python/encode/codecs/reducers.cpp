@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "python/discovery/class_attributes.h"
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/modules.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "python/discovery/code_info.h"
-#include "python/discovery/import_collector.h"
 #include "python/encode/code/code_encoder.h"
 #include "python/runtime/ref.h"
+#include "python/walker/code_info.h"
+#include "python/walker/import_collector.h"
 
 namespace waybill::py {
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "python/discovery/import_collector.h"
 #include "python/encode/definitions/definition.h"
 #include "python/encode/written_objects.h"
 #include "python/guards/guards.h"
 #include "python/runtime/state.h"
+#include "python/walker/import_collector.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {

@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "python/discovery/class_attributes.h"
 #include "python/encode/paths/path_step.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/text.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 

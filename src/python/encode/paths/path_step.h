@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
-#include "python/discovery/code_info.h"
 #include "python/encode/paths/label.h"
+#include "python/walker/code_info.h"
 
 namespace waybill::py {
 

@@ -1,12 +1,12 @@
 // Single steps from an object: attributes, items, elements.
 // Tested by tests/python/imports/discovery.
 
-#include "python/discovery/class_attributes.h"
-#include "python/discovery/function_flow.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
+#include "python/walker/class_attributes.h"
+#include "python/walker/function_flow.h"
 
 namespace waybill::py {
 

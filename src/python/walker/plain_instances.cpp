@@ -1,7 +1,7 @@
 // Tested by tests/python/kinds/test_instances.py and
 // tests/python/cache/test_kept_objects.py.
 
-#include "python/discovery/plain_instances.h"
+#include "python/walker/plain_instances.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
 // Tested by tests/python/functions/test_annotations.py.
 
-#include "python/discovery/annotations.h"
+#include "python/walker/annotations.h"
 
 #include <utility>
 

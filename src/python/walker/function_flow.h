@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "python/discovery/code_info.h"
-#include "python/discovery/import_collector.h"
 #include "python/runtime/state.h"
+#include "python/walker/code_info.h"
+#include "python/walker/import_collector.h"
 
 namespace waybill::py {
 

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "format/manifest_codec.h"
-#include "python/discovery/code_info.h"
 #include "python/runtime/memo.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/state.h"
+#include "python/walker/code_info.h"
 #include "waybill/manifest.h"
 
 namespace waybill::py {

@@ -10,7 +10,7 @@
 //
 // Tested by tests/python/imports/discovery.
 
-#include "python/discovery/function_flow.h"
+#include "python/walker/function_flow.h"
 
 #include <algorithm>
 #include <set>

@@ -9,17 +9,17 @@
 //
 // Tested by tests/python/imports/discovery and tests/python/imports/test_imports.py.
 
-#include "python/discovery/import_collector.h"
+#include "python/walker/import_collector.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "python/discovery/function_flow.h"
-#include "python/discovery/plain_instances.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/leaves.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
+#include "python/walker/function_flow.h"
+#include "python/walker/plain_instances.h"
 
 namespace waybill::py {
 

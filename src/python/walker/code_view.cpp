@@ -1,7 +1,7 @@
 // Takes a code object apart for the bytecode layer.
 // Tested by tests/python/functions/test_functions.py and the discovery corpus.
 
-#include "python/discovery/code_view.h"
+#include "python/walker/code_view.h"
 
 #include "python/runtime/compat.h"
 

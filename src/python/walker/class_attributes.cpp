@@ -2,7 +2,7 @@
 // tells of all classes. Tested by tests/python/classes/test_class_parts.py,
 // tests/python/functions/test_methods.py and tests/python/cache/test_kept_classes.py.
 
-#include "python/discovery/class_attributes.h"
+#include "python/walker/class_attributes.h"
 
 #include <algorithm>
 #include <string>

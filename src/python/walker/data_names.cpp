@@ -1,6 +1,6 @@
 // Tested by tests/python/imports/discovery.
 
-#include "python/discovery/function_flow.h"
+#include "python/walker/function_flow.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Steps from a module to what it has under a name, and what they report of imports.
 // Tested by tests/python/imports/discovery.
 
-#include "python/discovery/function_flow.h"
+#include "python/walker/function_flow.h"
 
 #include <string>
 

@@ -1,15 +1,15 @@
 // Builds CodeInfo for a tree of code objects, inner ones first, and keeps it on them.
 // Tested by tests/python/cache/test_code_cache.py.
 
-#include "python/discovery/code_info.h"
+#include "python/walker/code_info.h"
 
 #include <algorithm>
 #include <array>
 #include <unordered_set>
 
-#include "python/discovery/code_view.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/memo.h"
+#include "python/walker/code_view.h"
 
 namespace waybill::py {
 

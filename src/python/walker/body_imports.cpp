@@ -1,6 +1,6 @@
 // Tested by tests/python/imports/discovery.
 
-#include "python/discovery/import_collector.h"
+#include "python/walker/import_collector.h"
 
 #include <algorithm>
 
