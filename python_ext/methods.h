@@ -10,12 +10,14 @@
 
 namespace waybill::extension {
 
-extern PyMethodDef kClassMethods[];        // Merging class state: _merge.py.
+extern PyMethodDef kClassMethods[];        // Merging class state: _state/merge.py.
 extern PyMethodDef kExplanationMethods[];  // waybill.explain().
-extern PyMethodDef kGateMethods[];    // What is let in: waybill.security, _gate.py.
-extern PyMethodDef kKeyMethods[];     // Keys and signatures: waybill.security.
-extern PyMethodDef kPartMethods[];    // Parts of a file: _parts.py.
-extern PyMethodDef kStreamMethods[];  // Payloads that arrive in pieces: _arriving.py.
+extern PyMethodDef
+    kGateMethods[];  // What is let in: waybill.security, _api/load_options.py.
+extern PyMethodDef kKeyMethods[];   // Keys and signatures: waybill.security.
+extern PyMethodDef kPartMethods[];  // Parts of a file: _streams/parts.py.
+extern PyMethodDef
+    kStreamMethods[];  // Payloads that arrive in pieces: _streams/incoming.py.
 
 // The presets of policies and limits. Throws PyError.
 void add_gate_constants(PyObject* module);

@@ -45,7 +45,7 @@ Ref encode_or_explain(State& state, PyObject* object,
   }
 }
 
-// Options of dumps() and loads() that are taken as they are. waybill._face has
+// Options of dumps() and loads() that are taken as they are. waybill._api.functions has
 // functions that take all others, and refuse what is wrong.
 
 bool is_named(PyObject* name, const char* text) {

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 import waybill
-import waybill._errors  # What is loaded at the first error could not be by then.
+import waybill._api.errors  # What is loaded at the first error could not be by then.
 import waybill._kinds
-import waybill._modules
+import waybill._modules.by_value
 
 #: Modules that payloads may name. Others are missing once the guard is up.
 LOADED = (abc, collections, datetime, decimal, functools, json, os, types, uuid, xml)

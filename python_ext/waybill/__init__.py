@@ -21,18 +21,18 @@ except ModuleNotFoundError as missing_extension:
         f"{sys.implementation.cache_tag}; install it for this one",
         name="waybill._core",
     ) from missing_extension
-from waybill import _late
-from waybill._baselines import ClassChange, forget_classes
-from waybill._configuration import configure
-from waybill._face import ImportRecord, fingerprint, imports, inspect, prepare
-from waybill._files import dump, load, save
-from waybill._gate import DATA_ONLY, restrict
-from waybill._modules import (
+from waybill._api import lazy
+from waybill._api.configuration import configure
+from waybill._api.functions import ImportRecord, fingerprint, imports, inspect, prepare
+from waybill._api.load_options import DATA_ONLY, restrict
+from waybill._api.pickler import Pickler, Unpickler
+from waybill._modules.by_value import (
     list_registry_pickle_by_value,
     register_pickle_by_value,
     unregister_pickle_by_value,
 )
-from waybill._pickler import Pickler, Unpickler
+from waybill._state.baselines import ClassChange, forget_classes
+from waybill._streams.files import dump, load, save
 
 __version__ = "0.1.0"
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from waybill import calls as calls
     from waybill import environment as environment
     from waybill import security as security
-    from waybill._errors import (
+    from waybill._api.errors import (
         DecodeError,
         EncodeError,
         Error,
@@ -53,24 +53,24 @@ if TYPE_CHECKING:
         PythonMismatchError,
         SignatureError,
     )
-    from waybill._errors import DecodeError as UnpicklingError
-    from waybill._errors import EncodeError as PicklingError
-    from waybill._explaining import Explanation
-    from waybill._explaining import explain as explain
+    from waybill._api.errors import DecodeError as UnpicklingError
+    from waybill._api.errors import EncodeError as PicklingError
+    from waybill._explain.explanation import Explanation
+    from waybill._explain.explanation import explain as explain
+    from waybill._explain.size_warnings import SizeWarning
     from waybill._kinds.opaque import Opaque
-    from waybill._parts import open as open
     from waybill._pickled import pickled
-    from waybill._size_warnings import SizeWarning
+    from waybill._streams.parts import open as open
     from waybill.environment import missing as missing
 else:
 
     def __getattr__(name):
         """What is made when it is first asked for; the same from then on."""
-        found = globals()[name] = _late.find(name)
+        found = globals()[name] = lazy.find(name)
         return found
 
     def __dir__():
-        return sorted({*globals(), *_late.NAMES})
+        return sorted({*globals(), *lazy.NAMES})
 
 
 del TYPE_CHECKING

@@ -7,11 +7,11 @@ from typing import Any
 
 from typing_extensions import Buffer
 
-from waybill._configuration import Compress, MapLocation, RenameRules, Source
+from waybill._api.configuration import Compress, MapLocation, RenameRules, Source
+from waybill._api.load_options import LoadOptions
 from waybill._environment.renames import Renames
-from waybill._gate import LoadOptions
 from waybill._kinds.opaque import Payload
-from waybill._modules import ByValue
+from waybill._modules.by_value import ByValue
 from waybill.security import KeyRing, Limits, Policy, SigningKey
 
 #: What tells Python's version and implementation, the platform, and the distributions

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from waybill._baselines import TABLE
 from waybill._core import dumps, loads, restrictions
+from waybill._state.baselines import TABLE
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -101,7 +101,7 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("load_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from waybill import __version__
-    from waybill._errors import refusal
+    from waybill._api.errors import refusal
 
     raise refusal(
         "unknown_format",

@@ -6,8 +6,8 @@ docs/calls.md says what is in them. Tested by tests/python/api/test_calls.py.
 
 from __future__ import annotations
 
+from waybill._api.errors import Error, refusal
 from waybill._core import PreparedCall, dumps, loads
-from waybill._errors import Error, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._configuration import Compress
+    from waybill._api.configuration import Compress
     from waybill.security import SigningKey
 
 __all__ = [

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sys
 
-from waybill import _core, _late
+from waybill import _core
+from waybill._api import lazy
+from waybill._api.functions import ImportRecord, inspect
+from waybill._api.named_tuples import NamedTuple
 from waybill._environment.renames import Renames, moved_module
-from waybill._face import ImportRecord, inspect
-from waybill._records import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def missing(
     for record in _records(report):
         lacking = search.what_is_missing(record.module)
         if lacking and not _has_moved(record, search):
-            hints = _late.load("_environment.hints")
+            hints = lazy.load("_environment.hints")
             told = hints.of_module(record.module, environment)
             reason = f"no module named {lacking!r}" + (f"; {told}" if told else "")
             found.append(MissingImport(record.module, reason, *record[1:]))
@@ -106,7 +107,7 @@ def _other_versions(
         for row in report.get("environment", {}).get("distributions", ()):
             name = row["name"]
             module = (row["modules"] or [name])[0]
-            here = _late.load("_environment.distributions").version_of(name)
+            here = lazy.load("_environment.distributions").version_of(name)
             told.append((module, name, row["version"], here))
     for module, name, there, here in told:
         if here is not None and here != there:
@@ -122,7 +123,7 @@ def versions(data: Buffer) -> dict[str, str]:
 
 def _versions_of(modules: Iterable[str]) -> dict[str, str]:
     """By top-level module the versions of the distributions that modules belong to."""
-    owners = _late.load("_environment.distributions").distributions_of(sorted(modules))
+    owners = lazy.load("_environment.distributions").distributions_of(sorted(modules))
     found: dict[str, str] = {}
     for module, (owner, *_) in owners.items():
         found.setdefault(module.partition(".")[0], owner.version)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from waybill import _core
-from waybill._records import NamedTuple
+from waybill._api.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from programs import lines
 SEEN = """
 import sys
 import waybill
-from waybill import _configuration
+from waybill._api import configuration
 
 def seen():
-    options = _configuration.OPTIONS
+    options = configuration.OPTIONS
     return sorted(options), options.get("application"), bool(options.get("missing"))
 
 options = dict(

@@ -155,10 +155,10 @@ def test_large_function_of_ray_is_told_once_for_each_line(tmp_path, options):
 TRAVELS = """
 import distributed
 import waybill.integrations.dask
-from waybill import _configuration
+from waybill._api import configuration
 
 def seen():
-    return _configuration.OPTIONS.get("warn_above")
+    return configuration.OPTIONS.get("warn_above")
 
 if __name__ == "__main__":
     with distributed.LocalCluster(

@@ -1,6 +1,6 @@
 """Tables and mapped classes of SQLAlchemy have one key in each process.
 
-Tests python_ext/waybill/_kinds/schema_items.py and _declarative.py.
+Tests python_ext/waybill/_kinds/schema_items.py and _classes/declarative.py.
 """
 
 import marshal

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import waybill
 from waybill import security
-from waybill._arriving import Arriving
+from waybill._api.load_options import load_options_of
 from waybill._commands import (
     BAD_SIGNATURE,
     FINE,
@@ -29,8 +29,8 @@ from waybill._commands import (
     tell_refusal,
 )
 from waybill._environment.renames import Renames
-from waybill._files import decoded, only_payload
-from waybill._gate import load_options_of
+from waybill._streams.files import decoded, only_payload
+from waybill._streams.incoming import Arriving
 
 #: Characters of a file with rules; a longer one may have no end.
 MOST_RULES = 1 << 20

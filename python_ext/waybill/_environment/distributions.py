@@ -12,7 +12,7 @@ import os
 import sys
 from importlib import metadata
 
-from waybill._records import NamedTuple
+from waybill._api.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from waybill import _late
+from waybill._api import lazy
 from waybill._environment.known_moves import ADDED, REMOVED
 
 TYPE_CHECKING = False
@@ -75,7 +75,7 @@ def of_distribution(module: str, environment: Environment | None) -> str:
     told = []
     for name, version, modules in environment[3] if environment else ():
         if top in modules:
-            here = _late.load("_environment.distributions").version_of(name)
+            here = lazy.load("_environment.distributions").version_of(name)
             if here is None:
                 told.append(f"made with {name} {version}, which is not installed here")
             elif here != version:

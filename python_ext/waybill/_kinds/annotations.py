@@ -1,4 +1,4 @@
-"""typing: new types and aliases; see ``_reducers.py``."""
+"""typing: new types and aliases; see ``_reducers``."""
 
 import copyreg
 import functools

@@ -1,4 +1,4 @@
-"""Views of memory; see ``_reducers.py``."""
+"""Views of memory; see ``_reducers``."""
 
 from _pickle import PickleBuffer
 

@@ -1,4 +1,4 @@
-"""functools, descriptors, context managers; see ``_reducers.py``."""
+"""functools, descriptors, context managers; see ``_reducers``."""
 
 import functools
 import gc

@@ -1,4 +1,4 @@
-"""Views, iterators of itertools, weak references; see ``_reducers.py``."""
+"""Views, iterators of itertools, weak references; see ``_reducers``."""
 
 import gc
 import operator

@@ -1,4 +1,4 @@
-"""contextvars; see ``_reducers.py``."""
+"""contextvars; see ``_reducers``."""
 
 import contextvars
 import sys

@@ -1,4 +1,4 @@
-"""Exceptions with causes, contexts and tracebacks; see ``_reducers.py``."""
+"""Exceptions with causes, contexts and tracebacks; see ``_reducers``."""
 
 import copyreg
 import linecache

@@ -1,4 +1,4 @@
-"""Open files: what can be read travels, the file itself stays; see ``_reducers.py``."""
+"""Open files: what can be read travels, the file itself stays; see ``_reducers``."""
 
 import io
 import sys

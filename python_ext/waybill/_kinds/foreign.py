@@ -1,4 +1,4 @@
-"""Classes of ctypes by value; asked by ``_class_parts.py``, in its terms."""
+"""Classes of ctypes by value; asked by ``_classes/parts.py``, in its terms."""
 
 import ctypes
 import types

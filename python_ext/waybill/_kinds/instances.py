@@ -1,4 +1,4 @@
-"""Instances that ``object.__reduce_ex__`` does not describe; see ``_reducers.py``."""
+"""Instances that ``object.__reduce_ex__`` does not describe; see ``_reducers``."""
 
 import copyreg
 import sys

@@ -1,4 +1,4 @@
-"""What json makes in C of a decoder or an encoder; see ``_reducers.py``."""
+"""What json makes in C of a decoder or an encoder; see ``_reducers``."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Handlers of logging, with locks of their own; see ``_reducers.py``."""
+"""Handlers of logging, with locks of their own; see ``_reducers``."""
 
 import logging
 

@@ -11,7 +11,7 @@ import copyreg
 import weakref
 from typing import Any
 
-from waybill import _class_parts
+from waybill._classes import parts as class_parts
 
 #: The type of Python 3.15 and later.
 _SENTINEL = getattr(builtins, "sentinel", None)
@@ -75,7 +75,7 @@ def _has_slots(cls):
     return (
         bool(getattr(cls, "__slots__", None))
         and cls.__getstate__ is object.__getstate__
-        and not any(map(_class_parts.is_made_in_c, cls.__mro__[:-1]))
+        and not any(map(class_parts.is_made_in_c, cls.__mro__[:-1]))
     )
 
 
@@ -84,7 +84,7 @@ def _is_plain(state):
         return all(map(_is_plain, state.values()))
     if type(state) is tuple:
         return all(map(_is_plain, state))
-    return type(state) in _class_parts.LEAVES
+    return type(state) in class_parts.LEAVES
 
 
 def make_mark(key, state, cls, base, content):

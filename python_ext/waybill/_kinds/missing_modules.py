@@ -12,7 +12,7 @@ import opcode
 import sys
 import types
 
-from waybill._errors import MissingModuleError
+from waybill._api.errors import MissingModuleError
 
 
 def stand_in_for(name, error):

@@ -5,7 +5,7 @@ A context makes the classes of its numbers, which no import finds, and constants
 are made anew with their settings; the rest is found in its context.
 
 mpmath is never imported to send: a context shows that it is there.
-Asked by ``_reducers.py`` and ``_class_parts.py``. Tested by
+Asked by ``_reducers`` and ``_classes/parts.py``. Tested by
 tests/libraries/test_mpmath.py.
 """
 

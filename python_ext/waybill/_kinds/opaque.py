@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 
 from waybill import _core
-from waybill._errors import DecodeError
+from waybill._api.errors import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class Arrived:
     __slots__ = ("_objects",)
 
     def __init__(self, data: bytes) -> None:
-        from waybill._face import decode_options
+        from waybill._api.functions import decode_options
 
         options = decode_options(data, code="opaque")
         history: list[dict[int, object]] = []

@@ -4,7 +4,7 @@ From pandas 3 on a view has an attribute that says whether it may be written to,
 another array has that of its class; and what was used has what pandas has derived from
 it. Neither is sent.
 
-Asked by ``_reducers.py``. Tested by tests/libraries/test_pandas.py.
+Asked by ``_reducers``. Tested by tests/libraries/test_pandas.py.
 """
 
 

@@ -123,7 +123,7 @@ def _names_in(
     import builtins
     import typing
 
-    from waybill._annotations import code_of_annotation
+    from waybill._classes.annotations import code_of_annotation
     from waybill._core import is_importable
 
     found: dict[str, Any] = {}

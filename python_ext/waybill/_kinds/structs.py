@@ -1,4 +1,4 @@
-"""Structs of msgspec by value; asked by ``_class_parts.py``, in its terms.
+"""Structs of msgspec by value; asked by ``_classes/parts.py``, in its terms.
 
 Fields, defaults and options are given while such a class is made, and kept in C. Tested
 by tests/libraries/test_msgspec.py.

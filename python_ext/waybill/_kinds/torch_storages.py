@@ -10,7 +10,7 @@ CUDA device bytes go through two pieces of pinned memory in turn: while the devi
 copies one, the processor copies the other. The driver takes memory that is not pinned
 through such pieces, too, but one after the other.
 
-Asked by ``_reducers.py``. Tested by tests/libraries/test_torch.py, test_map_location.py
+Asked by ``_reducers``. Tested by tests/libraries/test_torch.py, test_map_location.py
 and, where there is a GPU, test_gpu.py beside them.
 """
 
@@ -124,7 +124,7 @@ def _demand(name):
     count = getattr(kind, "device_count", None)
     if count is None or (device.index or 0) < count():
         return
-    from waybill._errors import refusal
+    from waybill._api.errors import refusal
 
     raise refusal(
         "missing_device",

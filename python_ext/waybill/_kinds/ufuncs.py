@@ -1,4 +1,4 @@
-"""Universal functions of NumPy and of what is built on it; see ``_reducers.py``."""
+"""Universal functions of NumPy and of what is built on it; see ``_reducers``."""
 
 import gc
 import sys

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from types import CodeType
 
-from waybill._identity import reference_from
+from waybill._classes.identity import reference_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

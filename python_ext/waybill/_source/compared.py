@@ -8,7 +8,7 @@ Tested by tests/python/source/test_compared.py.
 
 from __future__ import annotations
 
-from waybill._records import NamedTuple
+from waybill._api.named_tuples import NamedTuple
 from waybill._source import comparing
 from waybill._source.compiling import compile_unit
 from waybill._source.generated import new_of_namedtuple

@@ -1,7 +1,7 @@
 """What the extension asks about source: units of code that is sent, and code and
 classes that another Python wrote.
 
-Loaded when source is first asked for, by ``_late.py``. Tested by
+Loaded when source is first asked for, by ``_api/lazy.py``. Tested by
 tests/python/source/test_travelling_source.py and test_travel_cross.py.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from types import CodeType, FunctionType
 
-from waybill import _classes
-from waybill._errors import PythonMismatchError, refusal
+from waybill._api.errors import PythonMismatchError, refusal
+from waybill._classes import making as class_making
 from waybill._kinds.callables import protocol_hook
 from waybill._source import by_code
 from waybill._source.annotations import evaluate_annotations
@@ -138,12 +138,12 @@ _annotations: dict[int, tuple[ref[CodeType], Unit]] = {}
 def make_class(
     metaclass: Any, name: str, bases: Any, namespace: dict[str, Any], is_base_open: bool
 ) -> Any:
-    """``_classes.make_class`` for a class of another Python."""
+    """``class_making.make_class`` for a class of another Python."""
     # finish_class() asks it for what the library here adds, if it is there.
     import waybill._source.generated  # noqa: F401
 
     kept = {k: v for k, v in namespace.items() if k not in ATTRIBUTES_TO_DROP}
-    make: Any = _classes.make_class
+    make: Any = class_making.make_class
     return make(metaclass, name, bases, kept, is_base_open)
 
 

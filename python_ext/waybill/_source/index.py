@@ -9,7 +9,7 @@ import _ast
 import sys
 from bisect import bisect_left
 
-from waybill._records import NamedTuple
+from waybill._api.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

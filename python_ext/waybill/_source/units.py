@@ -5,7 +5,7 @@ Tested by tests/python/source/test_compiling.py.
 
 from __future__ import annotations
 
-from waybill._records import NamedTuple
+from waybill._api.named_tuples import NamedTuple
 
 #: Kinds of units.
 DEF, LAMBDA, ANNOTATE, CLASS_ANNOTATE, GENERATED = range(5)

@@ -10,7 +10,7 @@ Tested by tests/python/source/test_compiling.py.
 
 from __future__ import annotations
 
-from waybill._records import NamedTuple
+from waybill._api.named_tuples import NamedTuple
 from waybill._source.units import (
     CLASS_ANNOTATE,
     DEF,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from waybill._configuration import configure, travelling
+from waybill._api.configuration import configure, travelling
 from waybill._core import dumps, loads
 from waybill.security import Policy
 

@@ -11,9 +11,9 @@ import traceback
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from waybill._configuration import configure
+from waybill._api.configuration import configure
+from waybill._api.errors import MissingModuleError, PolicyError, PythonMismatchError
 from waybill._core import loads
-from waybill._errors import MissingModuleError, PolicyError, PythonMismatchError
 from waybill._pickled import load_or
 from waybill.calls import RemoteError
 from waybill.integrations import pickle

@@ -19,10 +19,11 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Any
 
-from waybill import _core, _late
-from waybill._configuration import chosen
-from waybill._errors import EncodeError
-from waybill._face import dumps_with, fingerprint
+from waybill import _core
+from waybill._api import lazy
+from waybill._api.configuration import chosen
+from waybill._api.errors import EncodeError
+from waybill._api.functions import dumps_with, fingerprint
 from waybill.integrations import _following, pickle
 from waybill.integrations._failures import Instead, Raising, of_raised
 from waybill.integrations._patches import Patches
@@ -108,7 +109,7 @@ def dumps(
     try:
         result = pickle.dumps_or(x, instead, keep)
     except Exception as error:
-        if isinstance(error, _late.find("SizeWarning")):
+        if isinstance(error, lazy.find("SizeWarning")):
             raise  # A filter makes an error of it.
         buffers.clear()
         result = _dumps_by_type(x, instead, keep)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from waybill._errors import EncodeError
+from waybill._api.errors import EncodeError
 from waybill.integrations import _following, pickle
 from waybill.integrations._failures import MESSAGES, of_call, of_result
 

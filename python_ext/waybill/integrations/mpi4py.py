@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pickle import PickleBuffer
 from typing import Any
 
-from waybill._configuration import configure
+from waybill._api.configuration import configure
 from waybill.integrations.multiprocessing import MainByNamePickler
 
 #: Protocol and threshold of mpi4py's Pickle objects, as they were before.

@@ -23,7 +23,7 @@ from pickle import loads
 from types import FunctionType
 from typing import Any, BinaryIO
 
-from waybill._errors import EncodeError
+from waybill._api.errors import EncodeError
 from waybill._pickled import load_shared
 from waybill.integrations import _following, pickle
 from waybill.integrations._failures import MESSAGES, of_call, of_result

@@ -13,8 +13,8 @@ import logging
 import struct
 from typing import Any
 
+from waybill._api.errors import Error
 from waybill._core import dumps, loads
-from waybill._errors import Error
 from waybill.calls import _words_of
 from waybill.integrations import _following
 from waybill.integrations._failures import raised

@@ -27,12 +27,17 @@ from pickle import (
 from typing import Any, BinaryIO
 
 from waybill import _core
-from waybill._configuration import chosen
-from waybill._errors import EncodeError
-from waybill._face import demand_protocol, dumps_with, encode_options, warn_of_size
-from waybill._files import write_all
-from waybill._modules import with_registered
+from waybill._api.configuration import chosen
+from waybill._api.errors import EncodeError
+from waybill._api.functions import (
+    demand_protocol,
+    dumps_with,
+    encode_options,
+    warn_of_size,
+)
+from waybill._modules.by_value import with_registered
 from waybill._pickled import pickled
+from waybill._streams.files import write_all
 from waybill.integrations._failures import Instead, instead_of
 
 __all__ = [

@@ -18,9 +18,9 @@ from pickle import PickleBuffer
 from types import FunctionType
 from typing import Any, BinaryIO
 
-from waybill._errors import EncodeError
-from waybill._face import demand_protocol
-from waybill._files import write_all
+from waybill._api.errors import EncodeError
+from waybill._api.functions import demand_protocol
+from waybill._streams.files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
 from waybill.integrations.pickle import (

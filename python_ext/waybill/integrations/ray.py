@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pickle import PickleBuffer
 from typing import Any, BinaryIO, NamedTuple
 
-from waybill._configuration import chosen
-from waybill._face import demand_protocol
-from waybill._files import write_all
+from waybill._api.configuration import chosen
+from waybill._api.functions import demand_protocol
+from waybill._streams.files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
 from waybill.integrations.pickle import calling_first, dumps_with_hooks, tell_size

@@ -30,7 +30,7 @@ struct EncodeHooks {
   PyObject* buffer_callback = nullptr;   // callable(PickleBuffer) -> false: out of band
   PyObject* by_value = nullptr;          // set of str: modules and packages
   PyObject* replace = nullptr;           // callable(obj) -> what stands for it; see
-                                         // waybill._replacements.Replacements
+                                         // waybill._reducers.replacements.Replacements
   // {address: (payload, position, object)}: what earlier payloads of the same stream
   // hold; this one's objects are added. `payload` is this one's number.
   PyObject* memo = nullptr;

@@ -64,7 +64,7 @@ struct LateHelpers {
 
 struct State {
   Names names;
-  // waybill._late.load, and what was taken from the modules that it gave.
+  // waybill._api.lazy.load, and what was taken from the modules that it gave.
   Ref load_late;
   mutable LateHelpers late;
   // The dict of `sys`: where sys.modules is looked up anew each time.
@@ -80,8 +80,8 @@ struct State {
   Ref named_types;
   // copyreg's dispatch_table, __newobj__, __newobj_ex__ and _reconstructor.
   Ref dispatch_table, newobj, newobj_ex, reconstructor;
-  // Python's half of the codecs, from waybill._reducers, waybill._class_parts and
-  // waybill._classes.
+  // Python's half of the codecs, from waybill._reducers, waybill._classes.parts and
+  // waybill._classes.making.
   Ref reducers, named_reducers, class_parts;
   Ref class_given;  // Attributes that classes do not have from their authors.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
@@ -96,22 +96,22 @@ struct State {
   Ref copy_in_order;         // Of an array that is not in order.
   Ref reduce_by_members;  // Instances whose class's __slots__ does not name the slots.
   Ref stand_in_for;       // What stands for a module that is not here.
-  // waybill._annotations: code of annotations that are text, and what makes it.
+  // waybill._classes.annotations: code of annotations that are text, and what makes it.
   Ref annotation_codes, code_of_annotation;
   Ref self_named;  // Names of types whose instances know module and name.
   Ref identified;  // Callables of reducers: what they make has an id.
-  // waybill._merge.Merge. Of waybill._baselines: word_of; by id of class, what changes
-  // whenever a baseline does, and which baselines were used of late.
+  // waybill._state.merge.Merge. Of waybill._state.baselines: word_of; by id of class,
+  // what changes whenever a baseline does, and which baselines were used of late.
   Ref word_of, make_merge, class_serials, class_uses;
-  // waybill._identity.Tracker, and its dicts: ids by address, each with a weak
+  // waybill._classes.identity.Tracker, and its dicts: ids by address, each with a weak
   // reference to what stands there; objects by id, as weak references; those that are
   // not complete.
   // Ids by the source of classes, by address.
   Ref tracker, known_ids, known_objects, open_objects, text_ids;
-  // The module waybill._modules, its is_local() and is_found(), and the set of modules
-  // that are registered to travel by value.
+  // The module waybill._modules.by_value, its is_local() and is_found(), and the set of
+  // modules that are registered to travel by value.
   Ref modules, is_local, is_found, registered;
-  // waybill._configuration.OPTIONS: a dict of the process's own options.
+  // waybill._api.configuration.OPTIONS: a dict of the process's own options.
   Ref options;
   // The running Python: what payloads are stamped with and checked against.
   PythonVersion python;

@@ -1,4 +1,4 @@
-// What ordinary classes are taken apart into is what waybill._class_parts.class_parts
+// What ordinary classes are taken apart into is what waybill._classes.parts.class_parts
 // tells of all classes. Tested by tests/python/classes/test_class_parts.py,
 // tests/python/functions/test_methods.py and tests/python/cache/test_kept_classes.py.
 
@@ -136,7 +136,7 @@ bool may_be_ordinary(PyObject* name, PyObject* value) {
   return PyUnicode_CheckExact(name) && !is_made_in_c(value);
 }
 
-// When an attribute is set, as _turn() in _class_parts.py says it: an instance of the
+// When an attribute is set, as _turn() in _classes/parts.py says it: an instance of the
 // class may be among the attributes, or be what a method reaches, and its methods need
 // what is set before to build it.
 int turn_of(PyObject* value) {

@@ -11,7 +11,7 @@
 
 namespace waybill::py {
 
-// What waybill._class_parts.class_parts tells of a class; null for one that only that
+// What waybill._classes.parts.class_parts tells of a class; null for one that only that
 // can tell, which is no ordinary one.
 Ref ordinary_class_parts(const State& state, PyObject* type);
 

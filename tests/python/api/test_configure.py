@@ -10,7 +10,7 @@ import threading
 import fresh_process
 import pytest
 import waybill
-from waybill import _configuration
+from waybill._api import configuration
 from waybill.integrations import pickle as envelope
 
 KEY, OTHER_KEY = (
@@ -27,7 +27,7 @@ OF_ONE_CALL = {
 @pytest.fixture(autouse=True)
 def as_at_the_start():
     yield
-    waybill.configure(**dict.fromkeys(_configuration.TABLE))
+    waybill.configure(**dict.fromkeys(configuration.TABLE))
 
 
 def dumped(obj, **options):
@@ -111,9 +111,9 @@ def test_each_option_of_dumps_and_loads_can_be_configured():
         for name in inspect.signature(function).parameters
     }
 
-    assert taken - OF_ONE_CALL <= _configuration.TABLE.keys()
-    assert not taken & OF_ONE_CALL & _configuration.TABLE.keys()
-    for name in _configuration.TABLE:
+    assert taken - OF_ONE_CALL <= configuration.TABLE.keys()
+    assert not taken & OF_ONE_CALL & configuration.TABLE.keys()
+    for name in configuration.TABLE:
         assert name in waybill.configure.__doc__
 
 

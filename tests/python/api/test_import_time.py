@@ -12,7 +12,7 @@ from pathlib import Path
 import fresh_process
 import pytest
 import waybill
-from waybill import _late, _records
+from waybill._api import lazy, named_tuples
 
 SITE = Path(waybill.__file__).parents[1]
 #: What takes longer than all of waybill, or loads what does.
@@ -106,7 +106,7 @@ assert callable(waybill.loads(data, missing="later"))
 """)
 
 
-@pytest.mark.parametrize("name", sorted(_late.NAMES))
+@pytest.mark.parametrize("name", sorted(lazy.NAMES))
 def test_late_name_is_one_object_for_threads_that_ask_at_once(name):
     run(f"""
 import threading
@@ -201,7 +201,7 @@ assert early is old.DecodeError is not waybill.DecodeError
 """)
 
 
-class Made(_records.NamedTuple):
+class Made(named_tuples.NamedTuple):
     """A record."""
 
     first: int

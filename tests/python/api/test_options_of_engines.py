@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 import waybill
-from waybill import _face
+from waybill._api import functions
 
 
 def content():
@@ -30,7 +30,7 @@ def test_payload_and_buffers_are_those_of_the_python_way(form):
 
     data = FORMS[form](waybill.dumps, buffers.append)
 
-    assert data == FORMS[form](_face.dumps_with, expected.append)
+    assert data == FORMS[form](functions.dumps_with, expected.append)
     assert buffers == expected
     arrived = waybill.loads(data, buffers=buffers)
     assert [bytes(arrived[0]), arrived[1], bytes(arrived[2])] == [b"abc" * 100, 1, b""]
@@ -58,14 +58,14 @@ def test_what_python_refuses_is_refused(arguments, options, error):
     with pytest.raises(error) as refused:
         waybill.dumps(*arguments, **options)
     with pytest.raises(error) as expected:
-        _face.dumps_with(*arguments, **options)
+        functions.dumps_with(*arguments, **options)
 
     assert type(refused.value) is type(expected.value)
 
 
 @pytest.mark.parametrize("protocol", [0, 4, 6, -1, 10**30, -(10**30), True])
 def test_any_number_may_be_the_protocol(protocol):
-    expected = _face.dumps_with(SENT, protocol)
+    expected = functions.dumps_with(SENT, protocol)
 
     assert waybill.dumps(SENT, protocol) == expected
     assert waybill.dumps(SENT, protocol=protocol) == expected

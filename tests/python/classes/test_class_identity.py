@@ -68,7 +68,7 @@ def test_equal_classes_of_two_processes_are_one():
 
 
 def test_class_that_one_thread_fails_at_is_known_when_another_completes_it():
-    from waybill._identity import Tracker
+    from waybill._classes.identity import Tracker
 
     tracker, mine, yours = Tracker(), type("C", (), {}), type("C", (), {})
 

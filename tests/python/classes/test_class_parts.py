@@ -12,7 +12,7 @@ import msgpack
 import pytest
 import waybill
 from sources import define
-from waybill import _class_parts
+from waybill._classes import parts as class_parts
 
 CLASS = b"\x10"  # The tag of the node.
 DEFINITIONS = b"\x18"
@@ -99,7 +99,7 @@ def test_parts_are_those_that_the_python_half_tells(name):
 
     found = parts_in(waybill.dumps(cls))
 
-    _, called, _, namespace, attributes = _class_parts.class_parts(cls)
+    _, called, _, namespace, attributes = class_parts.class_parts(cls)
     assert found == (called, [list(namespace), list(attributes)])
 
 

@@ -54,7 +54,7 @@ def test_threads_that_load_a_class_at_once_get_one_that_is_complete():
 # third one comes: what these load must be complete.
 BETWEEN_TWO_LINES = """
 import itertools, threading
-from waybill._identity import TRACKER
+from waybill._classes.identity import TRACKER
 
 claim = TRACKER.claim.__func__.__code__
 lines = {line for _, _, line in claim.co_lines() if line} - {claim.co_firstlineno}

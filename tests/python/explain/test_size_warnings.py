@@ -275,7 +275,7 @@ def test_explanation_that_fails_leaves_the_size(tmp_path):
                 raise KeyError("again")
             return bytes, (blob,)
     waybill.dumps(Once(), warn_above={LARGE})
-    import waybill._size_warnings as module
+    import waybill._explain.size_warnings as module
     module._explanation = None
     waybill.dumps([task], warn_above={LARGE})
     """

@@ -193,7 +193,7 @@ def test_bytes_are_the_same_after_a_round_trip_and_however_warm():
     for name in "f", "chain", "nested", "special", "wrong", "keyword":
         data = waybill.dumps(getattr(own, name))
         assert waybill.dumps(getattr(own, name)) == data
-        waybill._annotations.CODES.clear()
+        waybill._classes.annotations.CODES.clear()
         assert waybill.dumps(getattr(own, name)) == data
         assert waybill.dumps(waybill.loads(data)) == data
 
@@ -205,7 +205,7 @@ def test_many_texts_are_not_kept():
         exec(f"def f(a: 'x{i} + {'y' * (i % 2000)}'): pass", scope)
         waybill.dumps(scope["f"])
 
-    codes = waybill._annotations.CODES
+    codes = waybill._classes.annotations.CODES
     assert len(codes) <= 2048 and max(map(len, codes)) <= 1024
 
 

@@ -6,7 +6,7 @@ import fresh_process
 import pytest
 import waybill
 from sources import define
-from waybill import _enumerations
+from waybill._classes import enumerations
 
 IMPORTS = "import dataclasses, datetime, decimal, enum\n"
 
@@ -184,4 +184,4 @@ def test_enumeration_of_this_python_knows_no_other_derived_name():
     made = enum.Flag("made", "A B")
     derived = {n for n in vars(made) if n[:1] == "_" != n[1:2] and n[-1] == "_"}
 
-    assert derived <= _enumerations._DERIVED | {"_generate_next_value_"}
+    assert derived <= enumerations._DERIVED | {"_generate_next_value_"}

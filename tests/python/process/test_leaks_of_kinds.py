@@ -78,7 +78,7 @@ def check(name, rounds):
 for name in sys.argv[3:]:
     check(name, int(sys.argv[2]))
     # Modules that came by value can be imported from then on.
-    waybill._modules._finder.modules.clear()
+    waybill._modules.by_value._finder.modules.clear()
     sys.modules.pop("module_of_kinds", None)
     if left := left_in_trackers(): print(name, "trackers keep", left)
 assert trackers()

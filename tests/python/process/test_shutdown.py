@@ -73,7 +73,7 @@ DELETED = {
         "m.late = Late()\ndel m"
     ),
     "in a module of waybill": (
-        "import waybill._classes\nwaybill._classes.late = Late()\n"
+        "import waybill._classes.making\nwaybill._classes.late = Late()\n"
         "waybill._core.late = Late()"
     ),
     "attribute of a class": "class Holder: late = Late()",

@@ -15,7 +15,7 @@ import fresh_process
 import pytest
 import waybill
 from other_python import as_of_another_python
-from waybill._identity import TRACKER
+from waybill._classes.identity import TRACKER
 from waybill.calls import dumps_call, loads_outcome, run_call
 
 FACTOR = 3

@@ -12,18 +12,18 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 # that it is written in several steps, where `write` takes less than it is given.
 PRELUDE = """
 import os, random, signal, sys, time, waybill
-from waybill import _files
+from waybill._streams import files
 
 OLD, NEW = {"old": ["x" * 1000] * 10}, {"new": list(range(30_000))}
 
-class Small(_files.io.FileIO):
+class Small(files.io.FileIO):
     def write(self, data):
         return super().write(data[:10_000])
 
 class SmallIo:
     FileIO = Small
-    RawIOBase = _files.io.RawIOBase
-_files.io = SmallIo
+    RawIOBase = files.io.RawIOBase
+files.io = SmallIo
 
 def at_event(number, act):
     left = number
@@ -177,7 +177,7 @@ class Recorded:
                           if name == "fsync" else arguments[1]))
             return found(*arguments)
         return call
-_files.os = Recorded()
+files.os = Recorded()
 waybill.save(NEW, "thing")
 here = os.getcwd()
 answer = [(name, where.replace(here, "")) for name, where in calls]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import waybill
-from waybill import _progress
+from waybill._streams import progress as progress_module
 
 LARGE = os.urandom(1 << 20) * 40
 
@@ -26,7 +26,7 @@ def test_save_tells_what_is_written(tmp_path):
     assert calls[-1] == (size, size)
     assert {total for _, total in calls} == {size}
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
-    assert len(calls) >= len(LARGE) // _progress.STEP
+    assert len(calls) >= len(LARGE) // progress_module.STEP
 
 
 def test_load_tells_what_is_read(tmp_path):
@@ -38,7 +38,7 @@ def test_load_tells_what_is_read(tmp_path):
     assert value == [LARGE, LARGE[1:]]
     assert calls[-1] == (size, size)
     steps = [b[0] - a[0] for a, b in zip(calls, calls[1:], strict=False)]
-    assert all(0 < step <= _progress.STEP for step in steps)
+    assert all(0 < step <= progress_module.STEP for step in steps)
 
 
 def test_files_are_the_same_with_and_without(tmp_path):
@@ -78,8 +78,8 @@ class Terminal(io.StringIO):
 def test_a_line_is_for_terminals_and_goes_away(kind, monkeypatch, tmp_path):
     stream = kind()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(_progress, "_PATIENCE", 0.0)
-    monkeypatch.setattr(_progress, "_INTERVAL", 0.0)
+    monkeypatch.setattr(progress_module, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress_module, "_INTERVAL", 0.0)
 
     waybill.save(LARGE, tmp_path / "file", progress=True)
 

@@ -88,8 +88,8 @@ class Extensions {
 };
 
 // Of modules by value that a body imports or names, that comes along with the function
-// which its code can ask for: what the bytecode tells, or all. waybill._modules serves
-// such modules where the payload arrives.
+// which its code can ask for: what the bytecode tells, or all.
+// waybill._modules.by_value serves such modules where the payload arrives.
 class ModuleNeeds {
  public:
   // All outlive this. `written`: what the payload has of the dicts of modules.

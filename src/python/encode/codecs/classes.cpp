@@ -1,5 +1,5 @@
 // Classes by value: what is needed to make the class, then what is set on it. The parts
-// are told by waybill._class_parts, in Python.
+// are told by waybill._classes.parts, in Python.
 // Tested by tests/python/classes/test_classes.py.
 
 #include <algorithm>

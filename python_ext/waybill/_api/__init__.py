@@ -1,0 +1,1 @@
+"""The functions and options of ``waybill`` itself."""

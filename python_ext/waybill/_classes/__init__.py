@@ -1,0 +1,1 @@
+"""Classes by value: taken apart, made, and recognized."""

@@ -1,0 +1,365 @@
+"""Enumerations by value; asked by ``_classes/parts.py`` and ``_classes/making.py``,
+in their terms.
+
+A member is made from its value and from what its type in C holds. Nothing that the
+author wrote to make members is called again.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import sys
+import types
+
+from waybill._state.snapshots import ABSENT, mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+# What EnumType derives from members and bases, in any of the supported Pythons.
+_DERIVED = frozenset(
+    {
+        "_all_bits_",
+        "_boundary_",
+        "_flag_mask_",
+        "_hashable_values_",
+        "_inverted_",
+        "_member_map_",
+        "_member_names_",
+        "_member_type_",
+        "_new_member_",
+        "_singles_mask_",
+        "_unhashable_values_",
+        "_unhashable_values_map_",
+        "_use_args_",
+        "_value2member_map_",
+        "_value_repr_",
+        "__new__",
+    }
+)
+# Of those, what lists members or their values.
+_TABLES = (
+    "_hashable_values_",
+    "_member_map_",
+    "_member_names_",
+    "_unhashable_values_",
+    "_unhashable_values_map_",
+    "_value2member_map_",
+)
+# What each member gets from EnumType; a flag keeps its complement once it was asked.
+_OF_MEMBERS = ("_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_")
+
+# Content that is the value of the member, as nearly always.
+_SIMPLE = (int, str, bytes, float)
+
+
+def makes_enumerations(metaclass: type) -> bool:
+    # Another thread may be about to import it.
+    kind = getattr(sys.modules.get("enum"), "EnumMeta", None)
+    return kind is not None and issubclass(metaclass, kind)
+
+
+def enumeration_parts(cls, own, namespace):
+    """Adds to the namespace what makes the members; answers the attributes.
+
+    These are what the author put beside the members, and under ``_member_map_`` what
+    __init__ or __new__ gave to each.
+    """
+    kind = _type_in_c(cls)
+    contents, states = {}, {}
+    for name, member in cls.__members__.items():
+        content = _content(kind, member)
+        if not _is_usual(kind, content, member._value_):
+            contents[name] = content
+        if state := _state(member):
+            states[name] = state
+    own = {n: v for n, v in own.items() if not _is_derived(cls, n, v)}
+    own["_member_map_"] = states
+    if _is_flag(cls):
+        namespace["_boundary_"] = cls._boundary_
+    if contents:
+        namespace["_contents_"] = contents
+    for name, member in cls.__members__.items():
+        namespace[name] = member._value_
+    return own
+
+
+def _type_in_c(cls):
+    """The first type that makes objects in C: the data type, or object."""
+    made_in_c = types.BuiltinFunctionType
+    return next(c for c in cls.__mro__ if type(vars(c).get("__new__")) is made_in_c)
+
+
+def _content(kind, member):
+    """What a type in C holds of a member, as arguments of its __new__."""
+    if kind is object:
+        return ()
+    if hasattr(kind, "__getnewargs__"):
+        return kind.__getnewargs__(member)
+    made, arguments = kind.__reduce_ex__(member, 2)[:2]
+    return arguments[1:] if made is copyreg.__newobj__ else arguments
+
+
+def _is_usual(kind, content, value):
+    if kind is object:
+        return True
+    return kind in _SIMPLE and type(value) is kind and content == (value,)
+
+
+def _state(member):
+    state = {k: v for k, v in vars(member).items() if k not in _OF_MEMBERS}
+    for name in copyreg._slotnames(type(member)):
+        if hasattr(member, name):
+            state[name] = getattr(member, name)
+    return state
+
+
+def _is_derived(cls, name, value):
+    if name in cls.__members__ or name in _DERIVED:
+        return True
+    if name == "_generate_next_value_":
+        inherited = getattr(cls.__bases__[-1], name, None)
+        return getattr(value, "__func__", value) is inherited
+    if name == "_iter_member_":
+        return getattr(value, "__self__", None) is cls
+    enum = sys.modules["enum"]
+    kinds = (enum.Enum, enum.Flag, enum.IntEnum, enum.IntFlag)
+    return any(value is other for kind in kinds for other in vars(kind).copy().values())
+
+
+def body_of_members(namespace):
+    """The namespace of a class statement that makes the members; None if there are
+    none to make."""
+    contents = namespace.pop("_contents_", {})
+    values = values_in(namespace)
+    if not values:
+        return None
+    to_make = iter(values.items())
+
+    def __new__(cls, *given):
+        name, value = next(to_make)
+        return _made(cls, value, contents.get(name))
+
+    def __init__(self, *given):
+        pass
+
+    # Functions and classes are members only where that is said.
+    is_member = sys.modules["enum"].member
+    members = {name: is_member(value) for name, value in values.items()}
+    return {**namespace, **members, "__new__": __new__, "__init__": __init__}
+
+
+def values_in(namespace: dict[str, Any]) -> dict[str, Any]:
+    """The values of the members that a class statement with this namespace has."""
+    return {n: v for n, v in namespace.items() if not _is_reserved(n)}
+
+
+def names_in(cls: Any, namespace: dict[str, Any]) -> frozenset[str]:
+    """Names of those members; none if the class is no enumeration."""
+    is_one = isinstance(cls, type) and makes_enumerations(type(cls))
+    return frozenset(values_in(namespace) if is_one else ())
+
+
+def _is_reserved(name):
+    return len(name) > 2 and name[0] == name[-1] == "_"
+
+
+def _made(cls, value, content):
+    kind = _type_in_c(cls)
+    usual = () if kind is object else (value,)
+    member = kind.__new__(cls, *usual if content is None else content)
+    object.__setattr__(member, "_value_", value)
+    return member
+
+
+def add_members(
+    cls: Any, namespace: dict[str, Any], said: frozenset[str]
+) -> dict[str, Any]:
+    """Adds members that a class statement with this namespace would make.
+
+    Answers the names of those that the class had not, each with the attribute that it
+    had there instead. Those that it has stay, whatever their values are there; those
+    that were `said` before were removed here, and stay away.
+    """
+    contents = namespace.get("_contents_", {})
+    values, added = values_in(namespace), {}
+    for name in values:
+        if name not in cls._member_map_ and name not in said:
+            added[name] = vars(cls).get(name, ABSENT)
+            _add_member(cls, name, values[name], contents.get(name))
+    return added
+
+
+def _add_member(cls, name, value, content):
+    # As EnumType does it, but that no code of the author runs.
+    member = _member_with(cls, value)
+    if member is None:
+        member = _made(cls, value, content)
+        object.__setattr__(member, "__objclass__", cls)
+    if cls._member_map_.get(getattr(member, "_name_", None)) is not member:
+        # It is new, or a combination of flags that had no name of its own.
+        object.__setattr__(member, "_name_", name)
+        object.__setattr__(member, "_sort_order_", len(cls._member_names_))
+        if not _is_flag(cls) or _is_single_bit(value):
+            cls._member_names_.append(name)
+    cls._member_map_[name] = member
+    try:
+        cls._value2member_map_.setdefault(value, member)
+        if value not in getattr(cls, "_hashable_values_", (value,)):
+            cls._hashable_values_.append(value)
+    except TypeError:  # Such values are looked for one by one.
+        getattr(cls, "_unhashable_values_", []).append(value)
+        getattr(cls, "_unhashable_values_map_", {}).setdefault(name, []).append(value)
+    _set_masks(cls)
+    type.__setattr__(cls, name, _shown_as(cls, name, member))
+
+
+def _shown_as(cls, name, member):
+    """The attribute of a member; one that leaves `name` and `value` to members."""
+    hidden = [vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)]
+    if not hidden or not isinstance(hidden[0], (property, types.DynamicClassAttribute)):
+        return member
+    redirect = sys.modules["enum"].property(hidden[0].fget)
+    redirect.member = member
+    redirect.__set_name__(cls, name)
+    return redirect
+
+
+def _redirects_to(attribute, member):
+    return (
+        isinstance(attribute, types.DynamicClassAttribute)
+        and getattr(attribute, "member", None) is member
+    )
+
+
+def remove_members(
+    cls: Any, names: list[str]
+) -> tuple[Callable[..., object], tuple[Any, ...]]:
+    """Takes members away by their names; a member with another name stays.
+
+    Answers the function, with its arguments, that puts them back.
+    """
+    before = {name: vars(cls)[name].copy() for name in _TABLES if name in vars(cls)}
+    attributes = {name: vars(cls)[name] for name in names if name in vars(cls)}
+    for name in names:
+        member = cls._member_map_.pop(name, None)
+        if member is None:
+            continue
+        shown = vars(cls).get(name)
+        if shown is member or _redirects_to(shown, member):
+            type.__delattr__(cls, name)
+        aliases = [n for n, other in cls._member_map_.items() if other is member]
+        if member._name_ == name and aliases:
+            object.__setattr__(member, "_name_", aliases[0])
+        if name in cls._member_names_:
+            at = cls._member_names_.index(name)
+            cls._member_names_[at : at + 1] = aliases[:1]
+        getattr(cls, "_unhashable_values_map_", {}).pop(name, None)
+        if aliases:
+            continue
+        for value in [v for v, m in cls._value2member_map_.items() if m is member]:
+            del cls._value2member_map_[value]
+        for table in ("_hashable_values_", "_unhashable_values_"):
+            values = getattr(cls, table, [])
+            values[:] = [value for value in values if value is not member._value_]
+    _set_masks(cls)
+    return _put_back, (cls, before, attributes)
+
+
+def _put_back(cls, tables, attributes):
+    for name, table in tables.items():
+        held = vars(cls)[name]
+        held.clear()
+        (held.update if isinstance(held, dict) else held.extend)(table)
+    named = {}
+    for name, member in cls._member_map_.items():
+        object.__setattr__(member, "_name_", named.setdefault(id(member), name))
+    for name, value in attributes.items():
+        type.__setattr__(cls, name, value)
+    _set_masks(cls)
+
+
+def _member_with(cls, value):
+    try:
+        return cls._value2member_map_.get(value)
+    except TypeError:
+        members = cls._member_map_.values()
+        return next((m for m in members if m._value_ == value), None)
+
+
+def _is_flag(cls):
+    return issubclass(cls, sys.modules["enum"].Flag)
+
+
+def _is_single_bit(value):
+    return value > 0 and value & (value - 1) == 0
+
+
+def _set_masks(cls):
+    if not _is_flag(cls):
+        return
+    every = singles = 0
+    for member in cls._member_map_.values():
+        value = member._value_
+        every |= value
+        singles |= value if _is_single_bit(value) else 0
+    type.__setattr__(cls, "_flag_mask_", every)
+    type.__setattr__(cls, "_singles_mask_", singles)
+    type.__setattr__(cls, "_all_bits_", 2 ** every.bit_length() - 1)
+    # Complements that were asked for have other bits now.
+    for member in cls._value2member_map_.values():
+        if "_inverted_" in vars(member):
+            object.__setattr__(member, "_inverted_", None)
+
+
+def finish_members(cls):
+    """Takes back what body_of_members added."""
+    for name in ("__init__", "__new_member__"):
+        type.__delattr__(cls, name)
+    found = type(cls)._find_new_({}, cls._member_type_, cls.__bases__[-1])
+    _set_way_to_make(cls, found[0], found[2])
+
+
+def set_enumeration_attribute(cls, name, value):
+    """Sets what is more than an attribute."""
+    if name == "_member_map_":
+        set_states(cls, value)
+    else:
+        setattr(cls, name, value)
+        if name == "__new_member__":
+            _set_way_to_make(cls, value, True)
+
+
+def set_states(cls: Any, states: dict[str, Any]) -> None:
+    """Sets what members have besides their values; none of those that are not there."""
+    for name in states:
+        if name in cls._member_map_:
+            _set_state(cls._member_map_[name], states[name])
+
+
+def changed_states(states: dict[str, Any], before: Any) -> dict[str, Any]:
+    """Of the states of members, those that are others than they were before."""
+    if not isinstance(before, dict):
+        return states
+    changed = {}
+    for name in states:
+        if name not in before or mark(states[name]) != mark(before[name]):
+            changed[name] = states[name]
+    return changed
+
+
+def _set_way_to_make(cls, function, takes_value):
+    # What classes derived from this one, and pseudo-members, are made with.
+    type.__setattr__(cls, "_new_member_", function)
+    type.__setattr__(cls, "_use_args_", takes_value)
+
+
+def _set_state(member, state):
+    slots = copyreg._slotnames(type(member))
+    for name, value in state.items():
+        if name in slots:
+            object.__setattr__(member, name, value)
+        else:
+            vars(member)[name] = value

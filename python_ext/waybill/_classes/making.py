@@ -1,0 +1,120 @@
+"""Classes by value: how a class is made from what `parts` took it apart into.
+
+The extension fetches these functions once.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+
+from waybill._classes import declarative, enumerations
+from waybill._classes.hooks import make_by_hooks, plain_method
+from waybill._classes.identity import TRACKER
+from waybill._classes.parts import needs_more
+from waybill._kinds import derived
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def make_class(metaclass, name, bases, namespace, is_base_open):
+    """A new class, without the attributes that set_class_attribute sets.
+
+    ``__init_subclass__: False`` in the namespace, and bases that are still without
+    their attributes, mean that no hook of the bases is called: what it did to the class
+    and its bases travels as attributes of theirs.
+    """
+    if not isinstance(metaclass, type):
+        return metaclass(name, tuple(bases), namespace)
+    if metaclass.__name__ == "_TypedDictMeta":
+        # What its own way of making a class computes is among the attributes.
+        return type.__new__(metaclass, name, tuple(bases), namespace)
+    is_hooked = namespace.pop("__init_subclass__", True) and not is_base_open
+    if metaclass is type and len(bases) == 1 and bases[0] is object:
+        return type(name, (object,), namespace)  # As all of the below would.
+    keywords = {"metaclass": _maker(metaclass)}
+    if "_boundary_" in namespace:
+        keywords["boundary"] = namespace.pop("_boundary_")
+    members = None
+    if enumerations.makes_enumerations(metaclass):
+        members = enumerations.body_of_members(namespace)
+        namespace = members or namespace
+
+    def body(scope):
+        # One by one: the namespace of an enumeration watches what is set.
+        for key, value in namespace.items():
+            scope[key] = value
+
+    bases = tuple(bases)
+    made = make_by_hooks(name, bases, keywords, body, is_hooked)
+    if members:
+        enumerations.finish_members(made)
+    return made
+
+
+def _maker(metaclass):
+    """What makes classes of a metaclass.
+
+    That is the metaclass, or what the nearest base would do that did not come by value
+    and needs no keywords: what the others did travels as attributes.
+    """
+    for base in metaclass.__mro__:
+        own = [vars(base).get(name) for name in ("__new__", "__init__")]
+        made = [getattr(hook, "__func__", hook) for hook in own]
+        if not any(
+            isinstance(m, types.FunctionType)
+            and (TRACKER.has_id(base) or needs_more(m, 4))
+            for m in made
+        ):
+            break
+    if base is metaclass:
+        return metaclass
+
+    def make(name, bases, namespace, **keywords):
+        made = base.__new__(metaclass, name, bases, namespace, **keywords)
+        base.__init__(made, name, bases, namespace, **keywords)
+        return made
+
+    make.__prepare__ = base.__prepare__
+    return make
+
+
+def set_class_attribute(cls: Any, name: str, value: Any) -> None:
+    """Sets one of the attributes that class_parts told."""
+    if type(cls) is type and name != "_sa_class_manager":
+        setattr(cls, name, value)
+    elif name == "_abc_impl":
+        for registered in value:
+            cls.register(registered)
+    elif name in (
+        "_member_map_",
+        "__new_member__",
+    ) and enumerations.makes_enumerations(type(cls)):
+        enumerations.set_enumeration_attribute(cls, name, value)
+    elif name == "__mapper__" and declarative.is_declarative(cls):
+        declarative.finish_mapping(cls, value)
+    elif name == "_sa_class_manager":
+        declarative.map_again(cls, value)
+    elif declarative.is_declarative(cls):
+        setattr(cls, name, value)
+    else:
+        plain_method(type(cls), "__setattr__")(cls, name, value)
+
+
+def delete_class_attribute(cls: Any, name: str) -> None:
+    """Deletes an attribute, as set_class_attribute sets it."""
+    plain_method(type(cls), "__delattr__")(cls, name)
+
+
+def finish_class(cls: Any) -> None:
+    """Does what follows from the attributes once all of them are set."""
+    # What came from another Python has methods that a library is to write here.
+    written = sys.modules.get("waybill._source.generated")
+    if written is not None:
+        written.finish_generated(cls)
+    update = getattr(sys.modules.get("abc"), "update_abstractmethods", None)
+    if update is not None:
+        update(cls)
+    derived.derive_again(cls)

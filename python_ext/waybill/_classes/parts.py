@@ -1,0 +1,392 @@
+"""Classes by value: what a class is taken apart into. `making` makes it again.
+
+The extension fetches these functions once. Tested by
+tests/python/classes/test_class_parts.py.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from _collections_abc import KeysView
+from _thread import LockType, RLock
+
+from waybill._classes import declarative, enumerations
+from waybill._kinds import derived, structs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: What a class gets from type(), its metaclass or copyreg, and not from its author.
+GIVEN = frozenset(
+    {
+        "__dict__",
+        "__weakref__",
+        "__module__",
+        "__qualname__",
+        "__slotnames__",
+        "__abstractmethods__",
+        "_abc_impl",
+        "__firstlineno__",  # As of code: equal classes are equal wherever they stand.
+    }
+)
+
+#: What a class has beside the interpreter's own under these names, which a finished
+#: class would take for those.
+_BEFORE_IT_IS_MADE = "__name__", "__class__", "__dict__"
+
+#: What type() itself puts there, for ``__slots__`` and for instance dicts.
+_MADE_OF_SLOTS = types.GetSetDescriptorType, types.MemberDescriptorType
+
+
+def class_parts(cls: Any) -> Any:
+    """What describes a class: metaclass, name, bases, namespace, attributes.
+
+    The namespace is what the class is made with; the attributes are set on it once it
+    is there, so that they may refer to it. Two str are a module and the name under
+    which that has the class, where the class does not say so; a callable and its
+    arguments are what a reducer answers.
+
+    Of ordinary classes the extension tells the same by itself.
+    """
+    found = _foreign_parts(cls)
+    if found is not None:
+        return found
+    own = _own_attributes(cls)
+    derived.leave_out(cls, own)
+    namespace = {"__module__": _module_of(cls), "__qualname__": cls.__qualname__}
+    own = _without_slots(cls, own, namespace)
+    _fill_namespace(cls, own, namespace)
+    if enumerations.makes_enumerations(type(cls)):
+        own = enumerations.enumeration_parts(cls, own, namespace)
+    # 3.14 keeps deferred annotations under names of its own; evaluated ones are only
+    # a cache of what the function gives.
+    annotate = own.pop("__annotate_func__", None)
+    evaluated = own.pop("__annotations_cache__", None)
+    if _is_nothing(own.get("__annotations__")):
+        del own["__annotations__"]
+    if getattr(annotate, "__module__", None) in ("typing", "dataclasses"):
+        # That of a NamedTuple, which its version of the library alone understands.
+        evaluated, annotate = _evaluated(cls, annotate)
+    if annotate is not None:
+        own["__annotate__"] = annotate
+    elif evaluated is not None and not _is_nothing(evaluated):
+        own["__annotations__"] = evaluated
+    if declarative.is_declarative(cls) or declarative.is_mapped(own):
+        declarative.declare_again(cls, own, namespace)
+    registered = _registered_in(cls)
+    if registered:
+        own["_abc_impl"] = registered
+    generic = getattr(sys.modules.get("typing"), "Generic", None)
+    own = _in_turns(own, any(base is generic for base in cls.__mro__))
+    bases = cls.__bases__
+    if any(base is generic for base in bases):
+        bases = _written_bases(bases, own, namespace)
+    made_by: Any = type(cls)
+    if structs.is_struct(cls):
+        made_by = structs.take_apart(cls, namespace)
+    return made_by, cls.__name__, list(bases), namespace, own
+
+
+def _is_nothing(annotations):
+    # What Python puts into a class without annotations that is asked for them.
+    return type(annotations) is dict and not annotations
+
+
+def _own_attributes(cls):
+    # Of a copy: meanwhile other threads may set some, and Python keeps there what it
+    # was asked for, as annotations.
+    return {k: v for k, v in vars(cls).copy().items() if k not in GIVEN}
+
+
+def _evaluated(cls, annotate):
+    """The annotations of a class, or else what makes them."""
+    try:
+        return cls.__annotations__, None
+    except (MemoryError, RecursionError):
+        raise
+    except Exception:  # A name that is not there yet.
+        return None, annotate
+
+
+def _foreign_parts(cls):
+    """The parts of a class that no class statement can make again; None of others."""
+    if _is_of_ctypes(cls):
+        from waybill._kinds import foreign
+
+        return foreign.ctypes_class_parts(cls, _own_attributes(cls))
+    if is_made_in_c(cls):
+        return _place_of(cls)
+    if _is_of_unloaded_abc(cls):
+        return _ABC, cls.__name__
+    if "_ctxdata" in vars(cls):
+        from waybill._kinds import mpmath_contexts
+
+        return mpmath_contexts.place_of(cls)
+    return None
+
+
+def _fill_namespace(cls, own, namespace):
+    """Moves there what a class has to have while it is made."""
+    if _needs_keywords(cls):
+        namespace["__init_subclass__"] = False
+    for name in _properties_of(type(cls)):
+        if name in own:
+            namespace[name] = own.pop(name)
+    for name in _BEFORE_IT_IS_MADE:
+        value = vars(cls).get(name)
+        if value is not None and type(value) not in _MADE_OF_SLOTS:
+            own.pop(name, None)
+            namespace[name] = value
+    doc = own.pop("__doc__", None)
+    if doc is not None:
+        namespace["__doc__"] = doc
+
+
+def _in_turns(own, is_generic):
+    """The attributes in the order in which they are set."""
+
+    def place(item):
+        # What typing and pydantic put there comes last of its kind: they do so before
+        # there is anything else.
+        name, value = item
+        is_given = is_generic and _is_of_typing(name, value)
+        is_given = is_given or name.startswith(
+            ("__pydantic_", "__private_attributes__")
+        )
+        return _turn(value), is_given, name if is_given else ""
+
+    return dict(sorted(own.items(), key=place))
+
+
+def _written_bases(bases, own, namespace):
+    """The bases as they were written: Generic[T] is more than Generic."""
+    written = own.pop("__orig_bases__", bases)
+    if types.resolve_bases(written) == bases:
+        return written
+    # NamedTuple and TypedDict made another class of them.
+    namespace["__orig_bases__"] = written
+    return bases
+
+
+def _properties_of(metaclass):
+    """Names that only a class statement can give to a class: to set them later would
+    ask the metaclass's property of that name."""
+    bases = [base for base in metaclass.__mro__ if base not in (type, object)]
+    return {
+        name: None
+        for base in bases
+        for name, value in vars(base).copy().items()
+        if isinstance(value, property) and value.fset is None
+    }
+
+
+_ABC = "collections.abc"
+
+
+def _is_of_unloaded_abc(cls):
+    """Whether a class is of collections.abc, which nobody has loaded: the interpreter
+    has it by another name, and who asks for that module gets the same."""
+    if _module_of(cls) != _ABC or _ABC in sys.modules:
+        return False
+    return vars(sys.modules["_collections_abc"]).get(cls.__name__) is cls
+
+
+def _module_of(cls):
+    # What is made where no global __name__ is has none, and None tells as little.
+    return getattr(cls, "__module__", None)
+
+
+def _place_of(cls):
+    """The module and the name by which a class made in C is had.
+
+    Types of views and of iterators do not say where they are, and most are nowhere.
+    """
+    # The interpreter makes them for syntax (PEP 695) before anybody has loaded typing,
+    # which has each under its own name.
+    if _module_of(cls) == "typing" and "typing" not in sys.modules:
+        return "typing", cls.__name__
+    for home in (_module_of(cls), "_collections_abc", _UNNAMED):
+        if home is _UNNAMED:
+            __import__(home)
+        module = sys.modules.get(home)
+        for name, value in vars(module).copy().items() if module is not None else ():
+            if value is cls:
+                return home, name
+    raise TypeError(f"{cls!r} is made in C and no module has it under a name")
+
+
+_UNNAMED = "waybill._kinds.unnamed_types"
+
+_FEW = 100
+_LOCKS = LockType, RLock
+LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
+
+
+def _turn(value):
+    """When an attribute is set, as ``turn_of`` in class_parts.cpp says it: an instance
+    of the class may be among the attributes, or be what a method reaches, and its
+    methods need what is set before to build it.
+    """
+    if _is_plain(value) or type(value) in _LOCKS:
+        return 0
+    methods = types.FunctionType, classmethod, staticmethod, property
+    return 1 if isinstance(value, methods) else 2
+
+
+def _is_plain(value):
+    kind = type(value)
+    if kind not in (dict, list, tuple, set, frozenset):
+        return _is_leaf(value)
+    # A cache may be large, and other threads may fill it meanwhile.
+    if len(value) > _FEW:
+        return False
+    return all(map(_is_leaf, list(value))) and (
+        kind is not dict or all(map(_is_leaf, list(value.values())))
+    )
+
+
+def _is_leaf(value):
+    return type(value) in LEAVES
+
+
+def _is_of_typing(name, value):
+    """Whether typing puts an attribute into generic classes and protocols itself."""
+    # A classmethod that type() made of a function has no copy of its __module__, and
+    # other callables need have none at all.
+    function = value.__func__ if type(value) is classmethod else value
+    if type(function) is types.FunctionType:
+        return function.__module__ == "typing"
+    return name in _FROM_TYPING
+
+
+_FROM_TYPING = frozenset(
+    {
+        "__annotations__",
+        "__callable_proto_members_only__",
+        "__non_callable_proto_members__",
+        "__orig_bases__",
+        "__parameters__",
+        "__protocol_attrs__",
+        "_is_protocol",
+        "_is_runtime_protocol",
+    }
+)
+
+
+def _is_of_ctypes(cls):
+    metaclasses = type(cls).__mro__
+    return len(metaclasses) > 2 and any(m.__module__ == "_ctypes" for m in metaclasses)
+
+
+def is_made_in_c(cls: type) -> bool:
+    kinds = (
+        types.MethodDescriptorType,
+        types.WrapperDescriptorType,
+        types.ClassMethodDescriptorType,
+    )
+    return any(
+        type(v) in kinds and v.__objclass__ is cls for v in vars(cls).copy().values()
+    )
+
+
+def _needs_keywords(cls):
+    """Whether a base's __init_subclass__ wants keywords: a class does not keep them."""
+    for base in cls.__mro__[1:]:
+        hook = vars(base).get("__init_subclass__")
+        if hasattr(getattr(hook, "__func__", None), "__code__"):
+            return needs_more(hook.__func__, 1)
+    return False
+
+
+def needs_more(function, count):
+    """Whether a function needs other arguments than its first ones."""
+    code = function.__code__
+    names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+    given = function.__kwdefaults__ or {}
+    required = code.co_argcount - count - len(function.__defaults__ or ())
+    return required > 0 or any(name not in given for name in names)
+
+
+def _registered_in(cls):
+    """The virtual subclasses that were registered with an abstract class."""
+    if "_abc_impl" not in vars(cls):
+        return []
+    from _abc import _get_dump
+
+    found = [reference() for reference in _get_dump(cls)[0]]
+    alive = [found_class for found_class in found if found_class is not None]
+    return sorted(alive, key=lambda c: (str(_module_of(c)), c.__qualname__))
+
+
+def _without_slots(cls, own, namespace):
+    """The attributes that a class has beside its slots; those go into the namespace.
+
+    What it was made with is told by the room that its instances have: __slots__ may
+    have been set or deleted since, and is an attribute as any other then.
+    """
+    slots = sorted(name for name, value in own.items() if _is_slot(cls, name, value))
+    if "__slots__" not in own and not slots:
+        return own
+    own = {name: value for name, value in own.items() if name not in slots}
+    # A slot that is another value now comes after it here, and before it elsewhere.
+    made = "__static_attributes__"
+    if made in own:
+        own = {made: own[made], **own}
+    said = own.pop("__slots__", None)
+    names = _names_in(cls, said)
+    added = [place for place in PLACES if adds(cls, place, cls.__bases__)]
+    count = len(added) + _count_slots(cls)
+    is_whole = names is not None and len(names) == count
+    if is_whole and names.issuperset((*slots, *added)):
+        namespace["__slots__"] = said
+        return own
+    has_places = cls.__dictoffset__ and (cls.__weakrefoffset__ or cls.__itemsize__)
+    if slots or not has_places:  # A class without __slots__ has both if it can.
+        namespace["__slots__"] = (*slots, *added)
+    # First, as if it had been there when the class was made.
+    return own if said is None else {"__slots__": said, **own}
+
+
+#: Where a type says that its instances have these.
+PLACES = {"__dict__": "__dictoffset__", "__weakref__": "__weakrefoffset__"}
+
+
+def _is_slot(cls, name, value):
+    kind = types.MemberDescriptorType
+    return type(value) is kind and (value.__objclass__, value.__name__) == (cls, name)
+
+
+def _names_in(cls, slots):
+    """The attributes that a __slots__ names; None if it is none or was used up."""
+    if not isinstance(slots, str | tuple | list | dict | set | frozenset | KeysView):
+        return None
+    names = [slots] if isinstance(slots, str) else list(slots)
+    if not all(isinstance(name, str) for name in names):
+        return None
+    return {_mangled(cls, name) for name in names}
+
+
+def _mangled(cls, name):
+    private = name.startswith("__") and not name.endswith("__")
+    return f"_{cls.__name__.lstrip('_')}{name}" if private else name
+
+
+def adds(cls: type, place: str, bases: Any) -> bool:
+    """Whether instances have a dict, or weak references, and those of no base have."""
+    offset = PLACES[place]
+    if not getattr(cls, offset):
+        return False
+    return not any(getattr(base, offset) for base in bases)
+
+
+def _count_slots(cls):
+    """How many slots instances have besides those of the bases."""
+    base = cls.__base__
+    size = tuple.__itemsize__
+    room = cls.__basicsize__ - base.__basicsize__
+    # Before 3.12 weak references are among the slots, and the dict of what has items.
+    room -= size * (cls.__weakrefoffset__ > 0 == base.__weakrefoffset__)
+    room -= size * (cls.__dictoffset__ == -size != base.__dictoffset__)
+    return room // size

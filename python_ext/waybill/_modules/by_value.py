@@ -1,0 +1,248 @@
+"""Modules by value: which are, and how those that arrive can be imported."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from types import ModuleType
+
+from waybill._api.named_tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from importlib.machinery import ModuleSpec
+    from typing import Any, NoReturn, TypeAlias
+
+    #: What ``by_value`` may be: one module or package, or several; objects or names.
+    ByValue: TypeAlias = ModuleType | str | Iterable[ModuleType | str]
+
+#: No name of a module in ``by_value``: kept for "all that is not installed".
+RESERVED = "local"
+
+#: Names of the modules and packages that register_pickle_by_value named.
+REGISTERED: set[str] = set()
+
+_STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def register_pickle_by_value(module: ModuleType) -> None:
+    """Sends functions and classes of a module, or package, by value from now on.
+
+    For modules that the receiver cannot import, or has another version of. Raises
+    ValueError for what is no imported module. ``dumps(obj, by_value=[module])`` does
+    the same for one call.
+    """
+    if not isinstance(module, ModuleType):
+        raise ValueError(f"Input should be a module object, got {module!s} instead")
+    if module.__name__ not in sys.modules:
+        raise ValueError(
+            f"{module} was not imported correctly, have you used an `import` statement "
+            "to access it?"
+        )
+    REGISTERED.add(module.__name__)
+
+
+def unregister_pickle_by_value(module: ModuleType) -> None:
+    """Takes back register_pickle_by_value. Raises ValueError if it was not called."""
+    if not isinstance(module, ModuleType):
+        raise ValueError(f"Input should be a module object, got {module!s} instead")
+    if module.__name__ not in REGISTERED:
+        raise ValueError(f"{module} is not registered for pickle by value")
+    REGISTERED.remove(module.__name__)
+
+
+def list_registry_pickle_by_value() -> set[str]:
+    """The names that are registered."""
+    return set(REGISTERED)
+
+
+def modules_of(by_value: ByValue) -> tuple[ModuleType | str, ...]:
+    """The modules that an option ``by_value`` names; one may stand by itself."""
+    return (by_value,) if isinstance(by_value, (str, ModuleType)) else tuple(by_value)
+
+
+def with_registered(names: Iterable[str] | None) -> set[str] | None:
+    """A new set of what is registered and these; None if that is nothing."""
+    return {*REGISTERED, *(names or ())} or None
+
+
+def names_of(by_value: ByValue) -> Iterator[str]:
+    """The modules' names. ValueError for what is no imported module."""
+    for module in modules_of(by_value):
+        if isinstance(module, str) and module == RESERVED:
+            raise ValueError(
+                f'by_value: "{RESERVED}" is a reserved word; for a module of that '
+                "name, give the module itself"
+            )
+        name = module if isinstance(module, str) else getattr(module, "__name__", None)
+        if not isinstance(name, str) or name not in sys.modules:
+            raise ValueError(f"by_value: {module!r} is no imported module")
+        yield name
+
+
+def is_local(module: ModuleType) -> bool:
+    """Whether a module's file is neither the standard library's nor installed."""
+    file = vars(module).get("__file__")
+    if not isinstance(file, str):
+        return False
+    path = os.path.realpath(file)
+    return not (
+        path.startswith(_STANDARD_LIBRARY) or any(part in path for part in _INSTALLED)
+    )
+
+
+def is_found(name: str, spec: ModuleSpec | None) -> bool:
+    """Whether importing a name gives what a module was made from, `spec`.
+
+    Workflow engines and test runners load files by their paths, and put them into
+    ``sys.modules`` under names that no import finds. Nothing is imported. True where
+    it cannot be told: without a file, for a second name of a module, as vendored ones
+    have, and where a finder fails.
+    """
+    origin = getattr(spec, "origin", None)
+    if not isinstance(origin, str) or getattr(spec, "name", None) != name:
+        return True
+    try:
+        return _is_origin(name, origin)
+    except Exception:  # Of a finder.
+        return True
+
+
+def _is_origin(name: str, origin: str) -> bool:
+    """Whether an import takes a module from there."""
+    parent, _, tail = name.rpartition(".")
+    path: Any = sys.path
+    if parent:
+        package = vars(sys.modules[parent])
+        if not is_found(parent, package.get("__spec__")):
+            return False
+        path = package["__path__"]
+    entries = [entry for entry in path if isinstance(entry, str)]
+    if any(_is_in(entry, tail, origin) for entry in entries):
+        return True
+    for finder in sys.meta_path:
+        find_spec = getattr(finder, "find_spec", None)
+        spec = find_spec and find_spec(name, path if parent else None, None)
+        if spec is not None:
+            return bool(os.path.realpath(spec.origin) == os.path.realpath(origin))
+    return not parent and any(_is_in(entry, tail, origin) for entry in _left_path())
+
+
+def _left_path() -> Iterator[str]:
+    """Folders that imports looked into and that are no packages: they may have been in
+    ``sys.path`` when the module was imported."""
+    for finder in list(sys.path_importer_cache.values()):
+        path = getattr(finder, "path", None)
+        if isinstance(path, str) and not os.path.exists(f"{path}{os.sep}__init__.py"):
+            yield path
+
+
+def _is_in(entry: str, tail: str, origin: str) -> bool:
+    """Whether a file is where the finder of an entry looks for a module."""
+    start = os.path.join(entry, tail)
+    rest = origin[len(start) :].removeprefix(f"{os.sep}__init__")
+    return origin.startswith(start) and rest.startswith(".") and os.sep not in rest
+
+
+class _Finder:
+    """Finds the modules that came with payloads, after all other finders."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, ModuleType] = {}
+
+    def find_spec(
+        self, name: str, path: object = None, target: object = None
+    ) -> Any | None:
+        module = self.modules.get(name)
+        return None if module is None else self.spec_of(name, module)
+
+    def spec_of(self, name: str, module: ModuleType) -> Any:
+        from importlib.machinery import ModuleSpec
+
+        return ModuleSpec(name, self, is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
+
+    def create_module(self, spec: Any) -> ModuleType:
+        return self.modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It came as it is. pkgutil wants to know the file before it asks get_data."""
+        if "__path__" in vars(module):
+            file = f"<{module.__name__} by value>/__init__.py"
+            vars(module).setdefault("__file__", file)
+
+    def get_resource_reader(self, name: str) -> NoReturn:
+        """What importlib.resources asks for; a loader without it has no files."""
+        raise _no_data(f"the data of the package {name!r}")
+
+    def get_data(self, path: str) -> NoReturn:
+        """What pkgutil.get_data asks for."""
+        raise _no_data(repr(path))
+
+
+def _no_data(what: str) -> FileNotFoundError:
+    return FileNotFoundError(
+        errno.ENOENT,
+        f"{what} did not travel: the package came by value, which is its code and no "
+        "files; install it here, or send the content as bytes",
+    )
+
+
+_finder = _Finder()
+
+
+class Service(NamedTuple):
+    """A module that imports find since a payload brought it."""
+
+    name: str
+    module: ModuleType
+    #: What was there by this name before, and got what it had not.
+    before: ModuleType | None
+    lent: list[str]
+
+
+def serve(name: str, module: ModuleType) -> Service:
+    """Lets imports find a module while its payload is built.
+
+    One that came earlier stays, since other threads may be running its code; what it
+    has not, it gets.
+    """
+    before = _finder.modules.setdefault(name, module)
+    if _finder not in sys.meta_path:
+        sys.meta_path.append(_finder)
+    if before is module:
+        return Service(name, module, None, [])
+    lent = []
+    for key, value in vars(module).items():
+        if key not in vars(before):
+            vars(before)[key] = value
+            lent.append(key)
+    return Service(name, module, before, lent)
+
+
+def take_back(service: Service) -> None:
+    """Undoes ``serve`` for a payload that failed."""
+    if service.before is not None:
+        for key in service.lent:
+            vars(service.before).pop(key, None)
+    elif _finder.modules.get(service.name) is service.module:
+        del _finder.modules[service.name]
+        if sys.modules.get(service.name) is service.module:
+            del sys.modules[service.name]
+
+
+def settle(service: Service) -> None:
+    """Puts a module in the place of what came earlier by its name.
+
+    A module of this name that can be imported without it goes first.
+    """
+    name, module = service.name, service.module
+    if sys.modules.get(name) is _finder.modules.get(name, _finder):
+        sys.modules[name] = module
+    _finder.modules[name] = module
+    if "__path__" in vars(module) and vars(module).get("__spec__") is None:
+        # importlib.resources asks the package itself, which nobody has imported yet.
+        _finder.exec_module(module)
+        module.__spec__ = _finder.spec_of(name, module)

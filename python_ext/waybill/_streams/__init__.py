@@ -1,0 +1,1 @@
+"""Payloads in files, pipes and sockets: whole, piece by piece, and part by part."""
