@@ -10,7 +10,6 @@
 
 #include "base/hash.h"
 #include "format/buffer_table.h"
-#include "format/environment.h"
 #include "format/manifest_codec.h"
 #include "require.h"
 #include "waybill/diff.h"
@@ -67,6 +66,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const waybill::BytesView bytes(data, size);
   try_out(bytes);
   try_repaired(bytes, size);
-  try_repaired(bytes, waybill::envelope::named_head(bytes).size());
+  try_repaired(bytes, waybill::envelope::claimed_head(bytes).size());
   return 0;
 }

@@ -127,7 +127,7 @@ Ref telling(PyObject*, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "On", &capsule, &most)) throw PyError();
   const auto count = static_cast<std::size_t>(most < 0 ? 0 : most);
   return list_of(
-      telling_parts(explanation_of(capsule), count), [](const TellingPart& part) {
+      significant_parts(explanation_of(capsule), count), [](const SignificantPart& part) {
         return Ref::steal(Py_BuildValue("(nK)", static_cast<Py_ssize_t>(part.part),
                                         static_cast<unsigned long long>(part.bytes)));
       });

@@ -203,7 +203,7 @@ Ref imports(PyObject* module, PyObject* arguments) {
       waybill::py::discover(state_of(module), object, by_value != 0);
   Ref records = Ref::steal(PyList_New(0));
   for (const waybill::ImportRecord& record : manifest.imports) {
-    if (record.is_brought()) continue;
+    if (record.is_added_by_encoder()) continue;
     check(PyList_Append(records.get(), waybill::extension::import_row(record).get()));
   }
   return records;

@@ -9,7 +9,7 @@
 
 #include "waybill/bytes.h"
 #include "wire/format.h"
-#include "wire/token.h"
+#include "wire/reader.h"
 
 namespace waybill::fuzz {
 

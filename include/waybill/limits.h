@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -76,6 +77,16 @@ inline constexpr Limits kStrictLimits = {
 };
 
 // The lower of the two, ceiling by ceiling.
-Limits stricter(const Limits& a, const Limits& b);
+constexpr Limits stricter(const Limits& a, const Limits& b) {
+  return {.max_bytes = std::min(a.max_bytes, b.max_bytes),
+          .max_values = std::min(a.max_values, b.max_values),
+          .max_depth = std::min(a.max_depth, b.max_depth),
+          .max_text = std::min(a.max_text, b.max_text),
+          .max_integer = std::min(a.max_integer, b.max_integer),
+          .max_items = std::min(a.max_items, b.max_items),
+          .max_memory = std::min(a.max_memory, b.max_memory),
+          .max_unfolded = std::min(a.max_unfolded, b.max_unfolded),
+          .max_key_steps = std::min(a.max_key_steps, b.max_key_steps)};
+}
 
 }  // namespace waybill

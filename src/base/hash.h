@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "waybill/error.h"
@@ -47,5 +48,25 @@ inline std::array<std::uint8_t, 16> content_hash_of(BytesView bytes) {
   XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
   return std::to_array(canonical.digest);
 }
+
+// Starts libsodium unless that was done; thread-safe. Called by all that needs it.
+// Throws std::runtime_error if it cannot start.
+void start_sodium();
+
+// 256 bits, without a key.
+std::array<std::uint8_t, 32> strong_hash_of(BytesView bytes);
+
+// The same of bytes that come one part after the other.
+class StrongHashStream {
+ public:
+  StrongHashStream();
+
+  void add(BytesView bytes);
+  // Nothing is added after this.
+  std::array<std::uint8_t, 32> hash();
+
+ private:
+  alignas(64) std::byte state_[384];  // libsodium's.
+};
 
 }  // namespace waybill::base

@@ -1,6 +1,6 @@
 // Tested by tests/bytecode/summarize_test.cpp.
 
-#include "bytecode/function_calls.h"
+#include "bytecode/evaluator.h"
 
 #include <algorithm>
 

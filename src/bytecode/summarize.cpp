@@ -5,7 +5,6 @@
 //   control_flow.cpp      steps -> blocks, their order, which locals are needed where
 //   flow_state.cpp        states at block starts, and how they merge
 //   evaluator.cpp         one step on abstract locals and stack
-//   evaluator_values.cpp  the same for containers, calls and functions
 //   function_calls.cpp    which values calls pass to nested functions, and which leave
 //
 // CoarseCollector, below, is the way out when all this would cost too much.

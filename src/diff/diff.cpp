@@ -11,7 +11,7 @@
 
 #include "diff/diff_model.h"
 #include "text/format_text.h"
-#include "text/json_paint.h"
+#include "text/json.h"
 #include "waybill/signature.h"
 
 namespace waybill {
@@ -156,7 +156,7 @@ Diff diff(const Envelope& old_one, const Envelope& new_one,
   envelope::fill_diff(old_one, new_one, options, tree.root());
   Diff result;
   result.differs = !tree.root()["equal"].boolean();
-  result.report = options.json ? envelope::painted(tree.root().dump(2), false)
+  result.report = options.json ? envelope::format_for_terminal(tree.root().dump(2), false)
                                : envelope::diff_text(tree.root(), options.colours);
   return result;
 }

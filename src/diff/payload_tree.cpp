@@ -34,7 +34,7 @@ std::uint64_t salted(Salt salt, std::uint64_t hash) {
 }
 
 std::uint64_t number_of(BytesView digest) {
-  return wire::big_endian(digest.data(), digest.size());
+  return wire::read_big_endian(digest.data(), digest.size());
 }
 
 // The digest that the bytes have before they are compressed. Nothing if they are not

@@ -10,7 +10,7 @@
 
 #include "format/source_units.h"
 #include "report/value_text.h"
-#include "verify/code_soundness.h"
+#include "format/code_body.h"
 
 namespace waybill::envelope {
 

@@ -227,7 +227,7 @@ void set_sizes(const std::vector<TreePart>& parts, Explanation& explanation) {
 
 void set_imports(const Manifest& manifest, Explanation& explanation) {
   for (const ImportRecord& record : manifest.imports) {
-    if (!record.is_brought()) explanation.imports.push_back({record, false});
+    if (!record.is_added_by_encoder()) explanation.imports.push_back({record, false});
   }
 }
 

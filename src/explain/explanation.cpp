@@ -124,10 +124,10 @@ PartPath path_of(const Explanation& explanation, std::size_t part) {
   return path;
 }
 
-std::vector<TellingPart> telling_parts(const Explanation& explanation,
+std::vector<SignificantPart> significant_parts(const Explanation& explanation,
                                        std::size_t most) {
   const PartList& parts = explanation.parts;
-  std::vector<TellingPart> shown;
+  std::vector<SignificantPart> shown;
   if (parts.empty()) return shown;
   const Children children(parts);
   const std::uint64_t whole = parts[0].bytes;
@@ -152,7 +152,7 @@ std::vector<TellingPart> telling_parts(const Explanation& explanation,
     const std::uint64_t rest = part.bytes - std::min(told, part.bytes);
     if (is_named && rest >= share(whole, 10)) shown.push_back({index, rest});
   }
-  std::ranges::stable_sort(shown, std::ranges::greater(), &TellingPart::bytes);
+  std::ranges::stable_sort(shown, std::ranges::greater(), &SignificantPart::bytes);
   if (shown.size() > most) shown.resize(most);
   return shown;
 }

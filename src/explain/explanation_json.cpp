@@ -6,7 +6,7 @@
 
 #include "explain/part_queries.h"
 #include "text/json.h"
-#include "text/json_paint.h"
+#include "text/json.h"
 #include "waybill/explanation.h"
 
 namespace waybill {
@@ -27,7 +27,7 @@ void add_code_place(const CodePlace& place, Json row) {
 }
 
 // Names may hold bytes that are no UTF-8: they are replaced, not refused.
-std::string json_line(Json row) { return envelope::painted(row.dump(), false); }
+std::string json_line(Json row) { return envelope::format_for_terminal(row.dump(), false); }
 
 class JsonRows {
  public:

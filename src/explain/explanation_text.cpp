@@ -102,7 +102,7 @@ class Page {
   void add_parts() {
     std::vector<Row> rows;
     const std::uint64_t total = std::max<std::uint64_t>(1, explanation_.total);
-    for (const auto& [index, bytes] : telling_parts(explanation_, options_.top)) {
+    for (const auto& [index, bytes] : significant_parts(explanation_, options_.top)) {
       const ExplainedPart& part = explanation_.parts[index];
       const std::string path = path_of(explanation_, index).short_path;
       Row row;

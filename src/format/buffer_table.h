@@ -6,9 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/hash.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
@@ -19,6 +21,35 @@ namespace waybill::envelope {
 // those who want to deceive.
 inline constexpr std::size_t kPlainDigest = 8;
 inline constexpr std::size_t kStrongDigest = 32;
+
+class BufferDigest {
+ public:
+  // Of so many bytes: those of XXH3, or kStrongDigest.
+  explicit BufferDigest(std::size_t size);
+
+  void add(BytesView bytes) { strong_ ? strong_->add(bytes) : plain_.add(bytes); }
+  // Writes it. More may be added after that.
+  void write(std::uint8_t* at) const;
+
+ private:
+  base::DigestStream plain_;
+  std::optional<base::StrongHashStream> strong_;
+};
+
+// The same, to be compared.
+class RowDigest {
+ public:
+  // `row` must outlive this.
+  explicit RowDigest(const StoredBuffer& row) : row_(row), digest_(row.digest.size()) {}
+
+  void add(BytesView bytes) { digest_.add(bytes); }
+  // Whether it is that of the row.
+  bool fits() const;
+
+ private:
+  const StoredBuffer& row_;
+  BufferDigest digest_;
+};
 
 // From so many bytes on those who write payloads store a buffer.
 inline constexpr std::size_t kLeastStored = 64 << 10;

@@ -5,7 +5,7 @@
 //
 // Tested by tests/format/byte_shuffle_test.cpp.
 
-#include "format/byte_shuffle.h"
+#include "format/compression.h"
 
 #include <algorithm>
 #include <array>

@@ -78,4 +78,10 @@ inline bool read_number(wire::Reader& reader, std::uint32_t& number, std::uint64
 // Text, or an extension kText; checks that it is UTF-8. `what` names it in the error.
 bool read_any_text(wire::Reader& reader, std::string_view& text, std::string_view what);
 
+// The version as opcode tables number it: 311 for Python 3.11; 0 if it is beyond them.
+inline int version_of(const PythonVersion& python) {
+  if (python.major > 9 || python.minor > 99) return 0;
+  return static_cast<int>(python.major * 100 + python.minor);
+}
+
 }  // namespace waybill::envelope

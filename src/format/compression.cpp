@@ -25,7 +25,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "format/byte_shuffle.h"
 #include "wire/format.h"
 
 namespace waybill {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "format/row_digest.h"
+#include "format/buffer_table.h"
 #include "waybill/buffers.h"
 #include "wire/reader.h"
 #include "wire/writer.h"
@@ -62,5 +62,15 @@ class CompressedBlocks {
   std::vector<std::uint8_t> shuffled_;
   RowDigest digest_;
 };
+
+// --- The order of bytes in a block: sorting the bytes of items by their position in
+// the item places signs and exponents of similar numbers side by side.
+
+// Writes as many bytes to `out`: the first byte of each item, then the second of each,
+// and so on; at last what is no whole item, as it is. `item_size`: 2, 4, 8 or 16.
+void shuffle(BytesView items, std::uint8_t item_size, std::uint8_t* out);
+
+// Undoes that.
+void unshuffle(BytesView bytes, std::uint8_t item_size, std::uint8_t* out);
 
 }  // namespace waybill::envelope

@@ -4,80 +4,49 @@
 #include "waybill/envelope.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "base/hash.h"
 #include "format/buffer_table.h"
+#include "format/code_body.h"
 #include "format/definitions.h"
 #include "format/frame.h"
 #include "format/manifest_codec.h"
+#include "format/source_locations.h"
+#include "format/source_units.h"
+#include "wire/format.h"
 #include "wire/reader.h"
+#include "wire/writer.h"
 
 namespace waybill {
 namespace {
 
 using wire::Reader;
 
-bool skip_section(Reader& reader, BytesView bytes, Section& section) {
-  section.offset = reader.offset();
-  if (!reader.skip()) return false;
-  section.bytes = bytes.subspan(section.offset, reader.offset() - section.offset);
-  return true;
+// "the function task (job.py:3)"
+std::string describe(const Envelope& envelope, std::uint32_t code) {
+  envelope::CodeFields fields;
+  if (!envelope::read_code_body(envelope.code[code], fields)) return "code";
+  std::string text = "the function ";
+  text += fields.qualified_name;
+  const envelope::FirstLocation location = envelope::first_locations(envelope)[code];
+  if (!location.is_known || location.file.empty()) return text;
+  text += " (";
+  text += location.file;
+  return text + ":" + std::to_string(location.first_line) + ")";
 }
 
-bool read_definitions(Reader& reader, Envelope& envelope) {
-  Error error;
-  return envelope::find_definitions(envelope, error) ||
-         reader.fail(error.code, error.offset, std::move(error.detail));
-}
-
-// What the envelope would come to if none of its buffers were compressed.
-std::uint64_t size_decompressed(const Envelope& envelope) {
-  std::uint64_t size = envelope.size;
-  for (const StoredBuffer& row : envelope.buffers) {
-    // Any number of rows may claim any length.
-    size += std::min(row.length - row.stored_length, UINT64_MAX - size);
-  }
-  return size;
-}
-
-// Table of buffers, digest and signature, with what they say of the bytes behind them.
-bool read_rest(Reader& reader, BytesView bytes, bool has_buffers, const Limits& limits,
-               Envelope& envelope) {
-  const std::size_t table = reader.offset();
-  if ((has_buffers && !envelope::read_buffer_table(reader, envelope.buffers)) ||
-      !envelope::read_end(reader, bytes, envelope.digest, envelope.signature) ||
-      !envelope::check_digest_sizes(reader, bytes, envelope.buffers,
-                                    !envelope.signature.empty())) {
-    return false;
-  }
-  const std::size_t head_size = reader.offset();
-  envelope.bytes = bytes.first(head_size);
-  envelope.size = head_size + envelope::size_behind_head(head_size, envelope.buffers);
-  envelope.buffers_offset =
-      has_buffers ? head_size + head_padding(head_size) : head_size;
-  const std::uint64_t size = size_decompressed(envelope);
-  return size <= limits.max_bytes ||
-         reader.fail(ErrorCode::kLimitExceeded, table,
-                     "an envelope of " + std::to_string(size) +
-                         " bytes with its buffers, more than the " +
-                         std::to_string(limits.max_bytes) + " that max_bytes allows");
+tl::unexpected<Error> mismatch(const Envelope& envelope, const PythonVersion& python,
+                               std::size_t offset, const std::string& what) {
+  return tl::unexpected(
+      Error{ErrorCode::kPythonMismatch, offset,
+            what + " was made by Python " + to_string(envelope.python) +
+                ", without source, and this is Python " + to_string(python) +
+                "; send it with source=\"auto\", or run the version that made it"});
 }
 
 }  // namespace
-
-bool envelope::read_behind_code(Reader& reader, BytesView bytes, bool has_buffers,
-                                const Limits& limits, Envelope& envelope) {
-  return read_shared(reader, envelope.shared) &&
-         skip_section(reader, bytes, envelope.payload) &&
-         read_definitions(reader, envelope) &&
-         skip_section(reader, bytes, envelope.debug_info) &&
-         read_rest(reader, bytes, has_buffers, limits, envelope);
-}
-
-Error envelope::trailing_bytes(std::size_t end, std::size_t size) {
-  return {ErrorCode::kTrailingBytes, end,
-          std::to_string(size - end) + " bytes follow the envelope"};
-}
 
 std::string to_string(const PythonVersion& version) {
   return std::to_string(version.major) + "." + std::to_string(version.minor) +
@@ -127,6 +96,62 @@ Result<Envelope> open_whole(BytesView bytes, const Limits& limits) {
     return tl::unexpected(envelope::trailing_bytes(envelope->size, bytes.size()));
   }
   return envelope;
+}
+
+Result<void> check_python(const Envelope& envelope, const PythonVersion& python) {
+  if (envelope.code.empty() || envelope.python == python) return {};
+  const Section section = envelope::sources_section(envelope);
+  if (section.bytes.empty()) {
+    return mismatch(envelope, python, 0, "the code");
+  }
+  wire::Reader reader(section.bytes, Limits{}, section.offset);
+  envelope::Sources sources;
+  if (!envelope::read_sources(reader, envelope.code.size(), sources)) {
+    return tl::unexpected(reader.error());
+  }
+  for (const std::uint32_t code : envelope::code_uses_of(envelope)) {
+    if (code >= envelope.code.size() || sources.unit_of(code) != nullptr) continue;
+    return mismatch(envelope, python, envelope.code[code].offset,
+                    describe(envelope, code));
+  }
+  return {};
+}
+
+Result<std::vector<std::uint8_t>> with_application(BytesView envelope,
+                                                   BytesView application) {
+  const Result<Envelope> opened = open_whole(envelope);
+  if (!opened) return tl::unexpected(opened.error());
+
+  wire::Reader reader(envelope);
+  wire::Token token;
+  reader.next(token);  // All this was read before.
+  reader.next(token);
+  const std::uint64_t fields = token.count;
+  const std::size_t first = reader.offset();
+  for (std::uint64_t i = 0; i < wire::kHeaderFieldCount; ++i) reader.skip();
+  const std::size_t place = reader.offset();
+  if (fields > wire::kHeaderFieldCount) reader.skip();
+  const std::size_t rest = reader.offset();
+  const std::size_t end = opened->debug_info.offset + opened->debug_info.bytes.size();
+
+  // Fields of later formats may follow, and stay where they are.
+  const bool has_later = fields > wire::kHeaderFieldCount + 1;
+  const bool has_field = has_later || !application.empty();
+  wire::Writer writer;
+  const bool has_buffers = !opened->buffers.empty();
+  writer.array(has_buffers ? wire::kSectionCountWithBuffers : wire::kSectionCount);
+  writer.array(has_later ? fields : wire::kHeaderFieldCount + (has_field ? 1 : 0));
+  writer.append(envelope.subspan(first, place - first));
+  if (has_field) writer.binary(application);
+  writer.append(envelope.subspan(rest, end - rest));
+  if (has_buffers) {
+    envelope::rewrite_buffer_table(writer, *opened, envelope::kPlainDigest);
+  }
+  writer.binary(base::digest_of(writer.view()));
+  writer.nil();
+  std::vector<std::uint8_t> out = writer.take();
+  envelope::append_buffers(out, opened->buffers);
+  return out;
 }
 
 }  // namespace waybill

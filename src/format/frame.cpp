@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "format/buffer_table.h"
 #include "format/code_body.h"
 #include "format/definitions.h"
 #include "format/manifest_codec.h"
@@ -96,6 +97,52 @@ std::optional<std::uint8_t> end_of_debug_info(BytesView bytes) {
   return is_end ? std::optional(tail[0]) : std::nullopt;
 }
 
+bool skip_section(Reader& reader, BytesView bytes, Section& section) {
+  section.offset = reader.offset();
+  if (!reader.skip()) return false;
+  section.bytes = bytes.subspan(section.offset, reader.offset() - section.offset);
+  return true;
+}
+
+bool read_definitions(Reader& reader, Envelope& envelope) {
+  Error error;
+  return find_definitions(envelope, error) ||
+         reader.fail(error.code, error.offset, std::move(error.detail));
+}
+
+// What the envelope would come to if none of its buffers were compressed.
+std::uint64_t size_decompressed(const Envelope& envelope) {
+  std::uint64_t size = envelope.size;
+  for (const StoredBuffer& row : envelope.buffers) {
+    // Any number of rows may claim any length.
+    size += std::min(row.length - row.stored_length, UINT64_MAX - size);
+  }
+  return size;
+}
+
+// Table of buffers, digest and signature, with what they say of the bytes behind them.
+bool read_rest(Reader& reader, BytesView bytes, bool has_buffers, const Limits& limits,
+               Envelope& envelope) {
+  const std::size_t table = reader.offset();
+  if ((has_buffers && !read_buffer_table(reader, envelope.buffers)) ||
+      !read_end(reader, bytes, envelope.digest, envelope.signature) ||
+      !check_digest_sizes(reader, bytes, envelope.buffers,
+                          !envelope.signature.empty())) {
+    return false;
+  }
+  const std::size_t head_size = reader.offset();
+  envelope.bytes = bytes.first(head_size);
+  envelope.size = head_size + size_behind_head(head_size, envelope.buffers);
+  envelope.buffers_offset =
+      has_buffers ? head_size + head_padding(head_size) : head_size;
+  const std::uint64_t size = size_decompressed(envelope);
+  return size <= limits.max_bytes ||
+         reader.fail(ErrorCode::kLimitExceeded, table,
+                     "an envelope of " + std::to_string(size) +
+                         " bytes with its buffers, more than the " +
+                         std::to_string(limits.max_bytes) + " that max_bytes allows");
+}
+
 }  // namespace
 
 bool read_header(Reader& reader, PythonVersion& python, BytesView& application,
@@ -159,6 +206,20 @@ bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
 bool read_end(Reader& reader, BytesView bytes, Digest& digest, BytesView& signature) {
   return read_digest(reader, bytes, digest) &&
          (reader.read_nil() || reader.read_binary(signature, "a signature"));
+}
+
+bool read_behind_code(Reader& reader, BytesView bytes, bool has_buffers,
+                      const Limits& limits, Envelope& envelope) {
+  return read_shared(reader, envelope.shared) &&
+         skip_section(reader, bytes, envelope.payload) &&
+         read_definitions(reader, envelope) &&
+         skip_section(reader, bytes, envelope.debug_info) &&
+         read_rest(reader, bytes, has_buffers, limits, envelope);
+}
+
+Error trailing_bytes(std::size_t end, std::size_t size) {
+  return {ErrorCode::kTrailingBytes, end,
+          std::to_string(size - end) + " bytes follow the envelope"};
 }
 
 bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,

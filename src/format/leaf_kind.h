@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "wire/token.h"
+#include "wire/reader.h"
 
 namespace waybill::envelope {
 

@@ -104,6 +104,25 @@ class ManifestBuilder {
   std::uint32_t substitution_count_ = 0;
 };
 
+// --- The environment, a part of the manifest.
+
+// Reads the value behind kEnvironment; false when the reader has an error.
+// `environment` null: it is checked alone.
+bool read_environment(wire::Reader& reader, Environment* environment);
+
+// Checks it, and answers where it stands.
+bool pass_environment(wire::Reader& reader, Section& section);
+
+// Key and value. Texts and counts are within what read_environment() takes.
+void write_environment(wire::CursorWriter& writer, const Environment& environment);
+// At least as many bytes as that writes.
+std::size_t environment_bound(const Environment& environment);
+
+// A manifest's section with this part behind its others, of which none has a higher
+// key. `manifest`: as encode_manifest() gives it, or nothing.
+std::vector<std::uint8_t> with_environment(BytesView manifest,
+                                           const Environment& environment);
+
 // Reads text that is UTF-8; false when the reader has an error. `what` names it there.
 bool read_utf8(wire::Reader& reader, std::string_view& value, std::string_view what);
 

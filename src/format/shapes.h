@@ -4,8 +4,10 @@
 // A new kind of node is a new row here, a number in wire/format.h and a row in
 // docs/wire_format.md, which a test compares. No other file has a number of a position.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -40,8 +42,34 @@ enum class Rule : std::uint8_t {
   kConstantOrCode,  //   or the hash of nested code.
 };
 
-// What a rule asks for, as errors say it.
-std::string_view describe(Rule rule);
+// What a rule accepts, as error messages say it.
+constexpr std::string_view describe(Rule rule) {
+  constexpr std::string_view kTexts[] = {
+      "an object",
+      "an object",
+      "text",
+      "text or nil",
+      "a boolean",
+      "binary",
+      "an id or nil",
+      "an integer that is not negative",
+      "an index into the code section",
+      "a module or nil",
+      "a namespace or a reference to one",
+      "a cell without content or a reference to one",
+      "an array",
+      "an array",
+      "an array",
+      "a map",
+      "a map",
+      "a map of function fields",
+      "a constant",
+      "a constant or code",
+  };
+  static_assert(std::size(kTexts) ==
+                static_cast<std::size_t>(Rule::kConstantOrCode) + 1);
+  return kTexts[static_cast<std::size_t>(rule)];
+}
 
 constexpr bool is_object(Rule rule) {
   return rule == Rule::kObject || rule == Rule::kObjectOrEmpty;
@@ -168,6 +196,15 @@ inline constexpr auto kShapes = [] {
   });
 }();
 
+static_assert(
+    [] {
+      std::uint8_t tag = 1;
+      return std::ranges::all_of(kShapes, [&](const Shape& shape) {
+        return static_cast<std::uint8_t>(shape.tag) == tag++;
+      });
+    }(),
+    "shape_of() finds a row by its tag");
+
 // The row of a tag, or null.
 constexpr const Shape* shape_of(std::uint8_t tag) {
   return tag == 0 || tag > kShapes.size() ? nullptr : &kShapes[tag - 1U];
@@ -217,6 +254,9 @@ inline constexpr auto kFunctionParts = [] {
       {kNamedObjects, "imports"},
   });
 }();
+
+static_assert(kFunctionParts.size() ==
+              static_cast<std::size_t>(wire::FunctionField::kImports) + 1);
 
 // The row of a field, or null.
 constexpr const Part* function_part(std::uint64_t field) {

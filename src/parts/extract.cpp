@@ -144,7 +144,7 @@ class Copy {
 
   bool array(const Token& token, Target* target) {
     std::uint8_t tag = 0;
-    if (token.count == 0 || !reader_.take_node_tag(tag)) {
+    if (token.count == 0 || !reader_.read_node_tag(tag)) {
       out_.array(token.count);
       return open({.left = token.count, .target = target});
     }

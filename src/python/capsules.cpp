@@ -86,8 +86,8 @@ const SigningKey& signing_key_of(PyObject* capsule) {
 KeyRing& key_ring_of(PyObject* capsule) { return content_of<KeyRing>(capsule); }
 
 Ref sign(const State& state, BytesView envelope, const SigningKey& key) {
-  const Result<envelope::Resigning> signed_one =
-      envelope::Resigning::make(envelope, key);
+  const Result<envelope::SignedCopy> signed_one =
+      envelope::SignedCopy::make(envelope, key);
   if (!signed_one) raise(state, signed_one.error());
   Ref bytes = Ref::steal(
       PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(signed_one->size())));

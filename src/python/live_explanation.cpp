@@ -127,7 +127,7 @@ class Explainer {
     if (!reader.next(token)) return Kind::kValue;
     if (token.is(wire::ExtType::kModule)) return Kind::kModule;
     std::uint8_t tag = 0;
-    if (token.type != wire::TokenType::kArray || !reader.take_node_tag(tag)) {
+    if (token.type != wire::TokenType::kArray || !reader.read_node_tag(tag)) {
       return Kind::kValue;
     }
     switch (static_cast<wire::NodeTag>(tag)) {
@@ -300,7 +300,7 @@ class Explainer {
     if (!graph_.context().has_others()) return;
     Manifest manifest = manifest_of(state_, graph_);
     for (ImportRecord& record : manifest.imports) {
-      if (!record.is_brought()) made_.imports.push_back({std::move(record), false});
+      if (!record.is_added_by_encoder()) made_.imports.push_back({std::move(record), false});
     }
   }
 

@@ -60,7 +60,7 @@ struct PreparedCall::Beginning {
  private:
   void set_head(const State& state) {
     OtherSections others(state, graph->context().infos(), by_value.get());
-    others.go_on_after(graph->context().others());
+    others.fork_from(graph->context().others());
     others.imports.finish();
     OtherSections::Written written;
     Parts parts;

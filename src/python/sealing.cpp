@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/fresh_pages.h"
-#include "format/environment.h"
+#include "format/manifest_codec.h"
 #include "format/manifest_codec.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/py_error.h"

@@ -131,7 +131,7 @@ Result<Envelope> open_parts(BytesView bytes, const DecodeHooks& hooks,
 Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
                                          const DecodeHooks& hooks,
                                          const Limits& limits) {
-  if (auto envelope = envelope::open_unmeasured(bytes, limits)) {
+  if (auto envelope = envelope::open_trusting_verify(bytes, limits)) {
     Result<VerifiedEnvelope> verified = verify(*std::move(envelope), limits);
     if (verified) return verified;
   }
@@ -323,7 +323,7 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
     GraphDecoder decoder(state, bytes, start, start, limits, shared);
     const bool is_built = decoder.begin();
     if (is_built && decoder.is_complete() &&
-        envelope::ends_plain(bytes, decoder.offset())) {
+        envelope::has_plain_end(bytes, decoder.offset())) {
       return decoder.take_value();
     }
     if (is_built) decoder.restart();

@@ -10,7 +10,7 @@
 #include "bytecode/line_table.h"
 #include "format/source_units.h"
 #include "text/format_text.h"
-#include "verify/code_soundness.h"
+#include "format/code_body.h"
 #include "wire/format.h"
 
 namespace waybill::envelope {
@@ -104,7 +104,7 @@ class Texts {
 
  private:
   Result<std::string> texts_;
-  std::uint64_t left_ = wire::kMostSourceText;
+  std::uint64_t left_ = wire::kMaxSourceText;
 };
 
 }  // namespace
@@ -137,7 +137,7 @@ std::string CodeListing::meaning(const ListedInstruction& instruction) const {
       return name_at(fields_.local_names, instruction.index >> 4) + ", " +
              name_at(fields_.local_names, instruction.index & 15);
     default:
-      return bytecode::choice_words(instruction);
+      return bytecode::choice_text(instruction);
   }
 }
 

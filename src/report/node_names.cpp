@@ -47,7 +47,7 @@ std::size_t name_of_class(const ValueView& value, const NodeNames& names) {
 
 std::string name_of(const ValueView& named, const NodeNames& names) {
   std::size_t offset = named.offset();
-  for (int step = 0; step < kMostHops; ++step) {
+  for (int step = 0; step < kMaxHops; ++step) {
     const ValueView value(named.envelope(), offset);
     if (value.is_text()) return start_of(value.text(), names.longest);
     if (const auto* import = import_of(value.token(), value.envelope().manifest)) {

@@ -11,7 +11,7 @@
 #include "report/report_model.h"
 #include "report/value_text.h"
 #include "text/control_characters.h"
-#include "text/json_paint.h"
+#include "text/json.h"
 #include "waybill/signature.h"
 #include "wire/reader.h"
 
@@ -95,10 +95,10 @@ void add_import(const ImportRecord& record, Json imports) {
 void add_imports(const Manifest& manifest, Json model) {
   const Json imports = model["imports"].make_array();
   for (const ImportRecord& record : manifest.imports) {
-    if (!record.is_brought()) add_import(record, imports);
+    if (!record.is_added_by_encoder()) add_import(record, imports);
   }
   for (const ImportRecord& record : manifest.imports) {
-    if (record.is_brought()) add_import(record, model["own_imports"]);
+    if (record.is_added_by_encoder()) add_import(record, model["own_imports"]);
   }
 }
 
@@ -183,7 +183,7 @@ void add_sections(const Envelope& envelope, Json sections) {
 }
 
 // Names may hold bytes that are no UTF-8: they are replaced, not refused.
-std::string dump(Json model) { return painted(model.dump(2), false); }
+std::string dump(Json model) { return format_for_terminal(model.dump(2), false); }
 
 }  // namespace
 

@@ -227,7 +227,7 @@ class Writer {
   static std::string complex(BytesView bytes) {
     if (bytes.size() != 16) return "<complex>";
     const auto part = [&](std::size_t at) {
-      return std::bit_cast<double>(wire::big_endian(bytes.data() + at, 8));
+      return std::bit_cast<double>(wire::read_big_endian(bytes.data() + at, 8));
     };
     return format_text("({}{:+}j)", part(0), part(8));
   }

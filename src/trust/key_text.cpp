@@ -11,10 +11,19 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include <sodium.h>
 
-namespace waybill::envelope {
+#include "base/hash.h"
+
+namespace waybill {
+
+void SecretDeleter::operator()(std::uint8_t* bytes) const noexcept {
+  sodium_free(bytes);  // Wipes it first.
+}
+
+namespace envelope {
 
 constexpr KeyForm kPrivateKeyForm = {
     "waybill-ed25519-private:", SignatureAlgorithm::kEd25519, true, false};
@@ -246,4 +255,17 @@ Result<void> write_key_file(const std::string& path, std::string_view text) {
   return error;
 }
 
-}  // namespace waybill::envelope
+SecretBytes make_secret(std::size_t size) {
+  base::start_sodium();
+  auto* bytes = static_cast<std::uint8_t*>(sodium_malloc(size));
+  if (bytes == nullptr) throw std::bad_alloc();
+  return SecretBytes(bytes);
+}
+
+void close_secret(const SecretBytes& bytes) {
+  // Where a system has no such protection, the memory is as it was.
+  (void)sodium_mprotect_readonly(bytes.get());
+}
+
+}  // namespace envelope
+}  // namespace waybill

@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "format/buffer_table.h"
 #include "format/manifest_codec.h"
-#include "format/row_digest.h"
 #include "trust/signature_tail.h"
 #include "waybill/envelope.h"
 #include "wire/format.h"

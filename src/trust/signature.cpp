@@ -8,10 +8,9 @@
 #include <sodium.h>
 
 #include "base/hash.h"
-#include "base/strong_hash.h"
 #include "format/buffer_table.h"
 #include "text/json.h"
-#include "trust/secret.h"
+#include "trust/key_text.h"
 #include "trust/signature_tail.h"
 #include "wire/reader.h"
 #include "wire/writer.h"

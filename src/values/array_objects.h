@@ -22,7 +22,7 @@ namespace waybill::envelope {
 // order in which the payload names them. They stay where they are until then.
 class LargeBuffers {
  public:
-  static bool takes(BytesView bytes) { return bytes.size() >= kLeastStored; }
+  static bool takes(BytesView bytes) { return bytes.size() >= kMinStoredSize; }
 
   // Writes what stands for the buffer in the payload.
   void add(const BufferParts& row, wire::Writer& out) {

@@ -16,7 +16,7 @@
 
 #include "text/control_characters.h"
 #include "text/json.h"
-#include "text/json_paint.h"
+#include "text/json.h"
 #include "wire/utf8.h"
 
 namespace waybill {
@@ -140,7 +140,7 @@ class Conversion {
     return false;
   }
 
-  // With its quotes, as nlohmann-json and painted() escape it.
+  // With its quotes, as nlohmann-json and format_for_terminal() escape it.
   static std::size_t size_of(std::string_view text) {
     std::size_t size = 2;
     while (!text.empty()) {
@@ -341,7 +341,7 @@ Result<std::string> value_json(const Value& value, const JsonOptions& options) {
   Conversion conversion(options);
   if (!conversion.convert(value, tree.root()))
     return tl::unexpected(conversion.error());
-  return envelope::painted(tree.root().dump(options.indent), options.colours);
+  return envelope::format_for_terminal(tree.root().dump(options.indent), options.colours);
 }
 
 }  // namespace waybill

@@ -56,7 +56,7 @@ void write_complex(std::complex<double> value, wire::Writer& out) {
 
 std::complex<double> complex_of(BytesView bytes) {
   const auto part = [&](std::size_t at) {
-    return std::bit_cast<double>(wire::big_endian(bytes.data() + at, 8));
+    return std::bit_cast<double>(wire::read_big_endian(bytes.data() + at, 8));
   };
   return {part(0), part(8)};
 }

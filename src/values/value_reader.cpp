@@ -284,7 +284,7 @@ class ValueBuilder {
 
   bool array(const Token& token, Value& place, std::size_t target) {
     std::uint8_t tag = 0;
-    if (token.count == 0 || !reader_.take_node_tag(tag)) {
+    if (token.count == 0 || !reader_.read_node_tag(tag)) {
       return open_items<Kind::kList>(token, place, target, token.count);
     }
     const std::size_t count = token.count - 1;

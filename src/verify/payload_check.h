@@ -11,12 +11,25 @@
 
 #include "format/definitions.h"
 #include "format/shapes.h"
-#include "verify/passed_part.h"
 #include "verify/resource_meter.h"
 #include "waybill/envelope.h"
 #include "wire/reader.h"
 
 namespace waybill::envelope {
+
+// A container of plain data in a payload that somebody has passed over who accepts
+// nothing that PayloadCheck refuses, so that it need not be checked again.
+struct PassedPart {
+  std::size_t size() const { return end - start; }
+
+  // Offsets in the envelope; no container starts at the first by default.
+  std::size_t start = SIZE_MAX;
+  std::size_t end = SIZE_MAX;
+  // Until its end: objects that references mean, of all of the payload, and distinct
+  // numbers of references in the value.
+  std::size_t targets = 0;
+  std::uint64_t references = 0;
+};
 
 // Walks one value with a stack of its own. Not thread-safe; one value per checker.
 class PayloadCheck {

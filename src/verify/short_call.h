@@ -9,7 +9,6 @@
 #include "waybill/bytes.h"
 #include "wire/lead.h"
 #include "wire/reader.h"
-#include "wire/token.h"
 
 namespace waybill::envelope {
 

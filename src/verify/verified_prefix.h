@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "format/definitions.h"
-#include "verify/passed_part.h"
+#include "verify/payload_check.h"
 #include "waybill/envelope.h"
 
 namespace waybill::envelope {

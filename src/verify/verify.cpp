@@ -7,11 +7,12 @@
 #include <string>
 #include <utility>
 
+#include "bytecode/line_table.h"
+#include "bytecode/soundness.h"
 #include "format/code_body.h"
 #include "format/manifest_codec.h"
 #include "format/source_locations.h"
 #include "format/source_units.h"
-#include "verify/code_soundness.h"
 #include "verify/payload_check.h"
 #include "verify/resource_meter.h"
 #include "waybill/envelope.h"
@@ -20,6 +21,39 @@ namespace waybill {
 namespace {
 
 using wire::Reader;
+
+std::size_t offset_of(BytesView part, const Section& whole) {
+  if (part.empty()) return whole.offset;
+  return whole.offset + static_cast<std::size_t>(part.data() - whole.bytes.data());
+}
+
+// Whether instructions and exception table of a body are sound. Code of a Python
+// without an opcode table here is not checked; no Python that waybill supports can run
+// it.
+Result<void> check_instructions(const Section& body, const envelope::CodeFields& fields,
+                                const PythonVersion& python) {
+  bytecode::CodeShape code;
+  code.version = envelope::version_of(python);
+  if (!bytecode::is_known_version(code.version)) return {};
+  code.instructions = fields.instructions;
+  code.exception_table = fields.exception_table;
+  code.local_kinds = fields.local_kinds;
+  code.name_count = fields.names.size();
+  code.constant_count = fields.constant_count;
+  code.stack_size = fields.stack_size;
+  code.instructions_offset = offset_of(fields.instructions, body);
+  code.exceptions_offset = offset_of(fields.exception_table, body);
+  return bytecode::check_soundness(code);
+}
+
+// The same for the line table of code with `code_size` bytes of instructions.
+Result<void> check_lines(const Section& table, std::size_t code_size,
+                         const PythonVersion& python) {
+  if (!bytecode::is_known_version(envelope::version_of(python))) return {};
+  Result<void> checked = bytecode::check_line_table(table.bytes, code_size / 2);
+  if (!checked) checked.error().offset += table.offset;
+  return checked;
+}
 
 // Reads the code section body by body and keeps who nests whom, and how long each is.
 class CodeCheck {
@@ -44,7 +78,7 @@ class CodeCheck {
     envelope::CodeFields fields;
     if (!envelope::read_code_body(reader, body.bytes, fields)) return false;
     const Section section{body.offset, body.bytes};
-    const auto sound = envelope::check_instructions(section, fields, envelope_.python);
+    const auto sound = check_instructions(section, fields, envelope_.python);
     if (!sound) {
       const Error& error = sound.error();
       return reader.fail(error.code, error.offset, error.detail);
@@ -99,8 +133,8 @@ bool check_locations(Reader& reader, const Envelope& envelope,
   envelope::SourceLocation location;
   while (locations.next(location)) {
     if (location.is_repeat) continue;
-    const Result<void> sound = envelope::check_lines(
-        location.line_table, sizes[location.code], envelope.python);
+    const Result<void> sound =
+        check_lines(location.line_table, sizes[location.code], envelope.python);
     if (sound) continue;
     const Error& error = sound.error();
     return reader.fail(error.code, error.offset, error.detail);

@@ -8,6 +8,7 @@
 //   writer.integer(1);
 //   writer.text("one");
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -39,7 +40,7 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
-    if (data_ != near_) std::free(data_);
+    if (data_ != inline_) std::free(data_);
   }
 
   // Inlined wherever the size is known, which it is for all heads and numbers: a call
@@ -77,14 +78,23 @@ class Buffer {
   BytesView view() const { return {data_, size_}; }
 
  private:
-  static constexpr std::size_t kNear = 192;
+  static constexpr std::size_t kInlineSize = 192;
 
-  void grow(std::size_t size);  // Throws std::bad_alloc.
+  // Apart from the inlined callers, which seldom need it. Throws std::bad_alloc.
+  [[gnu::noinline]] void grow(std::size_t size) {
+    const std::size_t wanted = std::max(size_ + size, capacity_ * 2);
+    const bool is_inline = data_ == inline_;
+    void* moved = std::realloc(is_inline ? nullptr : data_, wanted);
+    if (moved == nullptr) throw std::bad_alloc();
+    if (is_inline) std::memcpy(moved, inline_, size_);
+    data_ = static_cast<std::uint8_t*>(moved);
+    capacity_ = wanted;
+  }
 
-  std::uint8_t* data_ = near_;
+  std::uint8_t* data_ = inline_;
   std::size_t size_ = 0;
-  std::size_t capacity_ = kNear;
-  std::uint8_t near_[kNear];
+  std::size_t capacity_ = kInlineSize;
+  std::uint8_t inline_[kInlineSize];
 };
 
 // Likewise, into memory that is known to be large enough.
@@ -229,7 +239,12 @@ class Writer final : public BasicWriter<Buffer> {
   std::uint8_t* open(std::size_t size) { return target_.open(size); }
   void close(const std::uint8_t* end) { target_.close(end); }
   // A copy of the bytes; the writer is empty afterwards.
-  std::vector<std::uint8_t> take();
+  std::vector<std::uint8_t> take() {
+    const BytesView bytes = view();
+    std::vector<std::uint8_t> copy(bytes.begin(), bytes.end());
+    clear();
+    return copy;
+  }
 
  private:
   std::vector<Insertion> insertions_;

@@ -61,7 +61,7 @@ TEST(Disassembly, CountsJumpsFromBehindTheCaches) {
 TEST(Disassembly, NamesOperators) {
   const auto found = listed({kCompareOp, 2 << 5, 0, 0});
 
-  EXPECT_EQ(choice_words(found[0]), "==");
+  EXPECT_EQ(choice_text(found[0]), "==");
 }
 
 TEST(Disassembly, NamesFlagsAndChoicesOfEachVersion) {
@@ -83,14 +83,14 @@ TEST(Disassembly, NamesFlagsAndChoicesOfEachVersion) {
        }) {
     const auto found = listed(each.code, each.version);
 
-    EXPECT_EQ(choice_words(found.at(0)), each.words) << each.version;
+    EXPECT_EQ(choice_text(found.at(0)), each.words) << each.version;
   }
 }
 
 TEST(Disassembly, HasNoWordsForFlagsThatNobodyKnows) {
   const auto found = listed({132, 0x21}, 311);
 
-  EXPECT_EQ(choice_words(found[0]), "");
+  EXPECT_EQ(choice_text(found[0]), "");
 }
 
 TEST(Disassembly, KeepsWhatStandsBeforeAnError) {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/strong_hash.h"
+#include "base/hash.h"
 #include "format/frame.h"
 #include "format/samples.h"
 #include "waybill/envelope.h"
@@ -292,7 +292,7 @@ TEST(Buffers, AreLeftAloneByReadersThatKnowOneKindOfEnvelope) {
   const Bytes bytes = samples::buffers_envelope();
   std::vector<std::uint64_t> shared;
 
-  EXPECT_FALSE(envelope::open_unmeasured(bytes, {}));
+  EXPECT_FALSE(envelope::open_trusting_verify(bytes, {}));
   EXPECT_EQ(envelope::find_plain_payload(bytes, {}, shared), 0u);
 }
 

@@ -1,4 +1,4 @@
-#include "format/byte_shuffle.h"
+#include "format/compression.h"
 
 #include <gtest/gtest.h>
 

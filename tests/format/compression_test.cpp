@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/hash.h"
-#include "base/strong_hash.h"
 #include "format/compressed_samples.h"
 #include "format/compression.h"
 #include "waybill/signature.h"

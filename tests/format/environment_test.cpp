@@ -1,4 +1,4 @@
-#include "format/environment.h"
+#include "format/manifest_codec.h"
 
 #include <gtest/gtest.h>
 

@@ -38,7 +38,7 @@ Bytes sealed_sample() {
 }
 
 std::optional<Envelope> sound(const Bytes& bytes, const Limits& limits = {}) {
-  std::optional<Envelope> envelope = envelope::open_unmeasured(bytes, limits);
+  std::optional<Envelope> envelope = envelope::open_trusting_verify(bytes, limits);
   if (envelope && !verify(*envelope, limits)) envelope.reset();
   return envelope;
 }
@@ -102,7 +102,7 @@ TEST(Unmeasured, IsRefusedWithAnyByteAlteredCutOffOrAdded) {
 }
 
 TEST(Unmeasured, HasNoCode) {
-  EXPECT_FALSE(envelope::open_unmeasured(samples::function_envelope(), {}));
+  EXPECT_FALSE(envelope::open_trusting_verify(samples::function_envelope(), {}));
 }
 
 TEST(Unmeasured, IsFarFromAllLimits) {

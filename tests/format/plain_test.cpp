@@ -33,7 +33,7 @@ TEST(Plain, FindsThePayloadWhereOpenFindsIt) {
 
   ASSERT_TRUE(envelope);
   EXPECT_EQ(found(bytes), envelope->payload.offset);
-  EXPECT_TRUE(envelope::ends_plain(bytes, envelope->debug_info.offset));
+  EXPECT_TRUE(envelope::has_plain_end(bytes, envelope->debug_info.offset));
 }
 
 TEST(Plain, ReadsSharedPositions) {
@@ -70,7 +70,7 @@ TEST(Plain, NoPrefixIsPlainAndSound) {
     const std::size_t start = envelope::find_plain_payload(cut, {}, shared);
     EXPECT_TRUE(start == 0 || start == open(bytes)->payload.offset);
     if (size < end) continue;
-    EXPECT_FALSE(envelope::ends_plain(cut, end)) << size;
+    EXPECT_FALSE(envelope::has_plain_end(cut, end)) << size;
   }
 }
 
@@ -80,7 +80,7 @@ TEST(Plain, NoChangedByteIsSound) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     Bytes changed = bytes;
     changed[i] = static_cast<std::uint8_t>(~changed[i]);
-    EXPECT_FALSE(envelope::ends_plain(changed, end)) << i;
+    EXPECT_FALSE(envelope::has_plain_end(changed, end)) << i;
   }
 }
 
@@ -88,7 +88,7 @@ TEST(Plain, NothingMayFollow) {
   Bytes bytes = plain();
   const std::size_t end = open(bytes)->debug_info.offset;
   bytes.push_back(0);
-  EXPECT_FALSE(envelope::ends_plain(bytes, end));
+  EXPECT_FALSE(envelope::has_plain_end(bytes, end));
 }
 
 TEST(Plain, MayBeSigned) {
@@ -97,7 +97,7 @@ TEST(Plain, MayBeSigned) {
   bytes.pop_back();
   const std::uint8_t signature[] = {0xc4, 2, 1, 2};
   bytes.insert(bytes.end(), std::begin(signature), std::end(signature));
-  EXPECT_TRUE(envelope::ends_plain(bytes, end));
+  EXPECT_TRUE(envelope::has_plain_end(bytes, end));
   EXPECT_TRUE(open_whole(bytes));
 }
 

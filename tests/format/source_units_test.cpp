@@ -199,7 +199,7 @@ TEST(SourceUnits, TextsAreNoLongerThanTheyMayBe) {
   EXPECT_EQ(verdict_on([](Writer& out) {
               out.array(3);
               out.array(2);
-              out.unsigned_integer(wire::kMostSourceText + 1);
+              out.unsigned_integer(wire::kMaxSourceText + 1);
               out.binary(Bytes(20, 0));
               out.array(0);
               out.array(0);

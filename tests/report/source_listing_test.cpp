@@ -119,7 +119,7 @@ TEST(SourceListing, SaysThatTextsAreDamaged) {
 }
 
 TEST(SourceListing, ShowsNoMoreThanAnEnvelopeMayHaveOfUnitsThatShareText) {
-  constexpr std::uint64_t kLong = wire::kMostSourceText / 2 + 1;
+  constexpr std::uint64_t kLong = wire::kMaxSourceText / 2 + 1;
   const auto bytes = listed(std::string(kLong, 'x'), {{0, 0, kLong}, {1, 0, kLong}});
 
   const std::vector<ParsedJson> told = sources_told(bytes);

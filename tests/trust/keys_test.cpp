@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "trust/key_samples.h"
-#include "trust/secret.h"
+#include "trust/key_text.h"
 #include "waybill/signature.h"
 
 namespace waybill {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/strong_hash.h"
+#include "base/hash.h"
 #include "format/samples.h"
 #include "trust/key_samples.h"
 #include "waybill/envelope.h"

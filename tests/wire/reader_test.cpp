@@ -295,9 +295,9 @@ TEST(Reader, TakesANodeTagOnlyWhereOneStands) {
   Reader reader(bytes);
   std::uint8_t tag = 0;
 
-  EXPECT_TRUE(reader.take_node_tag(tag));
+  EXPECT_TRUE(reader.read_node_tag(tag));
   EXPECT_EQ(tag, 7);
-  EXPECT_FALSE(reader.take_node_tag(tag));
+  EXPECT_FALSE(reader.read_node_tag(tag));
   EXPECT_EQ(reader.offset(), 3u);
 }
 

@@ -32,7 +32,7 @@ TEST(Writer, WritesIntegersThatMsgpackReads) {
 
 TEST(Number, IsWhatMsgpackWrites) {
   const auto expect_same = [](std::int64_t value) {
-    std::uint8_t bytes[kLongestNumber];
+    std::uint8_t bytes[kMaxNumberSize];
     const std::uint8_t* end = put_integer(bytes, value);
     msgpack::sbuffer expected;
     msgpack::pack(expected, value);

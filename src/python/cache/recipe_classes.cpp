@@ -40,7 +40,7 @@ bool RecipeWriter::pass(int depth) {
   if (token.type == wire::TokenType::kMap) return pass_values(2 * token.count, depth);
   if (token.type != wire::TokenType::kArray) return true;
   std::uint8_t tag = 0;
-  if (token.count == 0 || !reader_.take_node_tag(tag)) {
+  if (token.count == 0 || !reader_.read_node_tag(tag)) {
     return pass_values(token.count, depth);
   }
   if (envelope::uses_code(tag)) code_.pass();

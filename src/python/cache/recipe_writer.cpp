@@ -70,7 +70,7 @@ bool RecipeWriter::value(int depth) {
       return dict(token.count, depth) && steps_.save_made(offset);
     case wire::TokenType::kArray: {
       std::uint8_t tag = 0;
-      if (token.count != 0 && reader_.take_node_tag(tag)) {
+      if (token.count != 0 && reader_.read_node_tag(tag)) {
         return node(static_cast<NodeTag>(tag), token.count - 1, offset, depth);
       }
       return items(token.count, depth) && steps_.step(Action::kList, token.count) &&
@@ -230,7 +230,7 @@ bool RecipeWriter::cells(std::uint64_t& count, std::vector<std::uint32_t>& fresh
       if (!value(depth + 1)) return false;
       continue;
     }
-    if (values != 1 || !ahead.take_node_tag(tag) ||
+    if (values != 1 || !ahead.read_node_tag(tag) ||
         static_cast<NodeTag>(tag) != NodeTag::kCell) {
       return false;
     }

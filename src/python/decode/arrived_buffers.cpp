@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/fresh_pages.h"
-#include "format/row_digest.h"
+#include "format/buffer_table.h"
 #include "python/runtime/buffer_view.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/py_error.h"

@@ -19,7 +19,7 @@
 #include "wire/format.h"
 #include "wire/number.h"
 #include "wire/reader.h"
-#include "wire/token.h"
+#include "wire/reader.h"
 #include "wire/utf8.h"
 
 namespace waybill::py {
@@ -30,7 +30,7 @@ using wire::ExtType;
 using wire::NodeTag;
 
 double double_at(const std::uint8_t* bytes) {
-  return std::bit_cast<double>(wire::big_endian(bytes, 8));
+  return std::bit_cast<double>(wire::read_big_endian(bytes, 8));
 }
 
 // Of an extension that is a value by itself, what verify() demands.
@@ -450,7 +450,7 @@ bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
     return false;
   }
   Ref type;
-  if (!refer_to_complete(type, wire::big_endian(at_ + 2, size - 2))) return false;
+  if (!refer_to_complete(type, wire::read_big_endian(at_ + 2, size - 2))) return false;
   Ref instance = new_instance(type.get());
   if (!instance) return false;
   Ref dict = instance_dict(instance.get());

@@ -235,13 +235,13 @@ void GraphDecoder::fill_with_numbers(Frame& list) {
   PyObject** const first = PySequence_Fast_ITEMS(list.object.get());
   PyObject** item = first + list.position;
   PyObject** const end = item + list.left;
-  for (; item != end && end_ - at >= static_cast<std::ptrdiff_t>(wire::kLongestNumber);
+  for (; item != end && end_ - at >= static_cast<std::ptrdiff_t>(wire::kMaxNumberSize);
        ++item) {
     std::int64_t value = 0;
     if (*at == 0xcb) {
-      const auto real = std::bit_cast<double>(wire::big_endian(at + 1, 8));
+      const auto real = std::bit_cast<double>(wire::read_big_endian(at + 1, 8));
       *item = Ref::steal(PyFloat_FromDouble(real)).release();
-      at += wire::kLongestNumber;
+      at += wire::kMaxNumberSize;
     } else if (*at < 0x80) {
       *item = Ref::steal(PyLong_FromLong(*at)).release();
       ++at;

@@ -23,7 +23,7 @@
 #include "python/runtime/leaves.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
-#include "verify/passed_part.h"
+#include "verify/payload_check.h"
 #include "waybill/bytes.h"
 #include "waybill/envelope.h"
 #include "waybill/limits.h"
@@ -93,7 +93,7 @@ class GraphDecoder {
     return built_.positions.are_passed() && references_seen_ == reference_count();
   }
   // The longest container that was completed.
-  const envelope::PassedPart& passed() const { return passed_; }
+  const envelope::CheckedPart& passed() const { return passed_; }
   // Where the next value starts.
   std::size_t offset() const { return offset_of(at_); }
 
@@ -415,7 +415,7 @@ class GraphDecoder {
   std::uint64_t announced_ = 0;     // Values of all containers so far.
   std::size_t open_instances_ = 0;  // verify() counts node and state of each as two.
   std::uint64_t references_seen_ = 0;
-  envelope::PassedPart passed_;
+  envelope::CheckedPart passed_;
 
   // While something refers to a tuple or frozenset that is not complete, hashing may
   // meet it: entries of dicts and sets inside the frame of this depth wait for it.
@@ -466,7 +466,7 @@ inline bool GraphDecoder::refer_to_complete(Ref& value, std::uint64_t number) {
 
 [[gnu::always_inline]] inline bool GraphDecoder::read_short(Ref& value) {
   // Beyond that, the end has to be looked for by text alone.
-  constexpr std::ptrdiff_t kLongest = wire::kLongestNumber;
+  constexpr std::ptrdiff_t kLongest = wire::kMaxNumberSize;
   if (at_ == target_ || end_ - at_ < kLongest) return false;
   const std::uint8_t first = *at_;
   if (first < 0x80) {
@@ -485,14 +485,14 @@ inline bool GraphDecoder::refer_to_complete(Ref& value, std::uint64_t number) {
   }
   if (first == 0xcb) {
     value = Ref::steal(
-        PyFloat_FromDouble(std::bit_cast<double>(wire::big_endian(at_ + 1, 8))));
-    at_ += wire::kLongestNumber;
+        PyFloat_FromDouble(std::bit_cast<double>(wire::read_big_endian(at_ + 1, 8))));
+    at_ += wire::kMaxNumberSize;
     return true;
   }
   if ((first & ~1) == wire::kFixedExtension &&
       at_[1] == static_cast<std::uint8_t>(wire::ExtType::kReference)) {
     const std::size_t size = std::size_t{1} << (first & 1);
-    if (!refer_to_complete(value, wire::big_endian(at_ + 2, size))) return false;
+    if (!refer_to_complete(value, wire::read_big_endian(at_ + 2, size))) return false;
     at_ += 2 + size;
     return true;
   }

@@ -5,7 +5,7 @@
 #include <Python.h>
 
 #include "python/runtime/ref.h"
-#include "wire/token.h"
+#include "wire/reader.h"
 
 namespace waybill::py {
 

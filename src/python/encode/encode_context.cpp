@@ -44,14 +44,14 @@ EncodeContext::EncodeContext(State& interpreter, const EncodeOptions& given)
 void EncodeContext::make_definitions() {
   definitions_.emplace(*this);
   if (const auto* first = first_ == nullptr ? nullptr : first_->definitions_if_any()) {
-    definitions_->go_on_after(*first);
+    definitions_->fork_from(*first);
   }
 }
 
 void EncodeContext::make_others() {
   others_.emplace(state, infos(), options.hooks.by_value);
   if (options.is_definition) others_->imports.note_uses();
-  if (first_ != nullptr && first_->others_) others_->go_on_after(*first_->others_);
+  if (first_ != nullptr && first_->others_) others_->fork_from(*first_->others_);
   if (definitions_) definitions_->tell(*others_);
 }
 
@@ -120,7 +120,7 @@ std::uint32_t EncodeContext::use_code(PyObject* code_object) {
 
 void EncodeContext::binary(PyObject* bytes) {
   const BytesView view = bytes_of(bytes);
-  if (view.size() >= envelope::kLeastStored) {
+  if (view.size() >= envelope::kMinStoredSize) {
     stored.add(bytes, out);
   } else {
     out.binary(view);
@@ -130,7 +130,7 @@ void EncodeContext::binary(PyObject* bytes) {
 void EncodeContext::binary(std::unique_ptr<BufferView> view, wire::BufferKind kind,
                            bool is_lent) {
   const BytesView bytes = view->bytes();
-  if (bytes.size() >= envelope::kLeastStored) {
+  if (bytes.size() >= envelope::kMinStoredSize) {
     stored.add(std::move(view), kind, is_lent, out);
     return;
   }
@@ -159,10 +159,10 @@ void EncodeContext::end_first() {
   types.forget_all();
 }
 
-void EncodeContext::go_on_after(const EncodeContext& first) {
+void EncodeContext::fork_from(const EncodeContext& first) {
   first_ = &first;
-  objects.go_on_after(first.objects);
-  stored.go_on_after(first.stored);
+  objects.fork_from(first.objects);
+  stored.fork_from(first.stored);
   out.append_in_place(first.out.view());
 }
 
@@ -172,7 +172,7 @@ void EncodeContext::follow_first() {
   dicts = first_->dicts;
   namespaces = first_->namespaces;
   ids = first_->ids;
-  needs.go_on_after(first_->needs);
+  needs.fork_from(first_->needs);
 }
 
 int EncodeContext::traverse(visitproc visitor, void* arg) const {

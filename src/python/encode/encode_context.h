@@ -72,9 +72,9 @@ struct OtherSections {
   OtherSections& operator=(const OtherSections&) = delete;
 
   // Begins with what `first` has, which outlives this. Nothing is here yet.
-  void go_on_after(const OtherSections& first) {
-    code.go_on_after(first.code);
-    imports.go_on_after(first.imports);
+  void fork_from(const OtherSections& first) {
+    code.fork_from(first.code);
+    imports.fork_from(first.imports);
   }
 
   // Puts the sections into `parts`, which point into this and into what was written.
@@ -187,7 +187,7 @@ struct EncodeContext {
   void end_first();
   // Begins with what `first` has written, which outlives this. All else, which data
   // does not need, follows by follow_first().
-  void go_on_after(const EncodeContext& first);
+  void fork_from(const EncodeContext& first);
   // What comes now is to find code, imports, namespaces and modules as they would be if
   // what the first context has had been written here.
   void follow_first();

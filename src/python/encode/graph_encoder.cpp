@@ -75,7 +75,7 @@ void GraphEncoder::encode_first(PyObject* tuple) {
 void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptHead& head,
                                PyObject* tuple) {
   first_head_ = &head;
-  context_.go_on_after(first.context_);
+  context_.fork_from(first.context_);
   walk(tuple, [&] {
     push_behind_first(tuple);
     run();

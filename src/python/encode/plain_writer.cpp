@@ -91,7 +91,7 @@ Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, Writer& out) 
   while (done < count) {
     const Py_ssize_t end = std::min(count, done + kAtOnce);
     std::uint8_t* at =
-        out.open(static_cast<std::size_t>(end - done) * wire::kLongestNumber);
+        out.open(static_cast<std::size_t>(end - done) * wire::kMaxNumberSize);
     for (; done < end; ++done) {
       PyObject* item = items[done];
       std::int64_t value = 0;

@@ -86,7 +86,7 @@ bool ElementOrder::measure(std::span<Element> elements) {
     Element& element = elements[i - 1];
     element.size = end - element.start;
     end = element.start;
-    element.head = wire::big_endian(bytes + element.start, 8);
+    element.head = wire::read_big_endian(bytes + element.start, 8);
   }
   return std::ranges::adjacent_find(elements, std::greater_equal(), &Element::head) ==
          elements.end();

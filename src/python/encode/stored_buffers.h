@@ -34,7 +34,7 @@ class StoredBuffers {
   }
 
   // Numbers go on after those of `first`, which must outlive this.
-  void go_on_after(const StoredBuffers& first) { first_ = &first; }
+  void fork_from(const StoredBuffers& first) { first_ = &first; }
 
   std::size_t count() const {
     return (first_ == nullptr ? 0 : first_->count()) + rows_.size();

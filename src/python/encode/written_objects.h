@@ -97,7 +97,7 @@ class WrittenObjects {
   std::span<const Ref> held() const { return held_; }
 
   // Begins with what `first` has, which outlives this and stays as it is.
-  void go_on_after(const WrittenObjects& first) {
+  void fork_from(const WrittenObjects& first) {
     memo_.lay_on(first.memo_);
     shared_ = first.shared_;
   }

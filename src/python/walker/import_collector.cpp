@@ -301,9 +301,9 @@ void ImportCollector::annotation(PyObject* owner, const CodeInfo& info) {
   importing_ = std::move(importing);
 }
 
-void ImportCollector::go_on_after(const ImportCollector& first) {
+void ImportCollector::fork_from(const ImportCollector& first) {
   first_ = &first;
-  manifest_.go_on_after(first.manifest_);
+  manifest_.fork_from(first.manifest_);
   known_ = first.known_;
   index_of_ = first.index_of_;
   escaped_ = first.escaped_;

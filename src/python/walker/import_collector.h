@@ -124,7 +124,7 @@ class ImportCollector {
 
   // Begins with what another collector has, which outlives this and is not finished.
   // Nothing is noted here yet.
-  void go_on_after(const ImportCollector& first);
+  void fork_from(const ImportCollector& first);
 
   // Follows the code. Call once, when all values are known.
   void finish();
@@ -234,7 +234,7 @@ class ImportCollector {
   std::unordered_set<std::string> body_imports_;
   std::unordered_set<PyObject*> stored_;
   std::vector<std::unique_ptr<FunctionFlow>> flows_;
-  // Of go_on_after(). `needs_of_code_` and `found_`: see set_needs_of_code().
+  // Of fork_from(). `needs_of_code_` and `found_`: see set_needs_of_code().
   const ImportCollector* first_ = nullptr;
   std::optional<Needs> needs_of_code_;
   Needs found_;

@@ -118,7 +118,7 @@ class ModuleNeeds {
                                     const std::vector<Ref>& importing);
 
   // Begins with what `first` has.
-  void go_on_after(const ModuleNeeds& first) {
+  void fork_from(const ModuleNeeds& first) {
     modules_ = first.modules_;
     asked_ = first.asked_;
     importing_ = first.importing_;

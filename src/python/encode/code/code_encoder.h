@@ -39,7 +39,7 @@ class CodeSection {
   std::uint32_t use(PyObject* code, bool is_in_definition = false);
 
   // Begins with what another section has, which outlives this. Nothing is here yet.
-  void go_on_after(const CodeSection& first) {
+  void fork_from(const CodeSection& first) {
     bodies_ = first.bodies_;
     hashes_ = first.hashes_;
     index_of_ = first.index_of_;

@@ -80,7 +80,7 @@ bool write_small_buffer(EncodeContext& context, PyObject* object) {
   const Py_buffer* held = PyPickleBuffer_GetBuffer(object);
   if (held == nullptr) throw PyError();
   const auto size = static_cast<std::size_t>(held->len);
-  if (size >= envelope::kLeastStored || PyBuffer_IsContiguous(held, 'A') == 0) {
+  if (size >= envelope::kMinStoredSize || PyBuffer_IsContiguous(held, 'A') == 0) {
     return false;
   }
   if (held->readonly == 0) context.out.node(NodeTag::kByteArray, 1);

@@ -319,7 +319,7 @@ void PayloadDefinitions::note(const TakenDefinition& taken) {
   }
 }
 
-void PayloadDefinitions::go_on_after(const PayloadDefinitions& first) {
+void PayloadDefinitions::fork_from(const PayloadDefinitions& first) {
   taken_ = first.taken_;
   globals_ = first.globals_;
   told_ = first.told_;

@@ -77,7 +77,7 @@ class PayloadDefinitions {
   bool empty() const { return taken_.empty(); }
 
   // Begins with those of another payload, which outlives this.
-  void go_on_after(const PayloadDefinitions& first);
+  void fork_from(const PayloadDefinitions& first);
 
   // Tells the other sections, which have just been made or are there already, of what
   // has not been told yet.

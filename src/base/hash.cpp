@@ -1,7 +1,7 @@
 // libsodium chooses the fastest BLAKE2b of the processor when it starts.
 // Tested by tests/format/buffers_test.cpp and tests/trust/keys_test.cpp.
 
-#include "base/strong_hash.h"
+#include "base/hash.h"
 
 #include <stdexcept>
 
