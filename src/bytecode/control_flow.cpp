@@ -1,6 +1,7 @@
-// Cuts the instructions into blocks at jumps, their targets, and the edges of exception
-// table entries. Code without jumps and handlers, which is most small functions, takes
-// a short way: one block.
+// Cuts the instructions into basic blocks at jumps, their targets, and the edges of
+// exception table entries, and computes which locals are live at the start of each
+// block. Code without jumps and handlers, which most small functions are, is one block
+// and takes a fast path.
 // Tested by tests/bytecode/summarize_test.cpp.
 
 #include "bytecode/control_flow.h"
@@ -10,11 +11,11 @@
 namespace waybill::bytecode {
 namespace {
 
-// Passes over the blocks until all locals are said to be needed. Loops in loops need
-// one each; no real code has come near.
-constexpr int kMaxNeedPasses = 16;
-// Bits of `needed` for each instruction, beyond which it is not computed.
-constexpr std::size_t kMaxNeedBits = 1024;
+// Passes over the blocks before all locals count as live. Nested loops need one each;
+// no real code comes near.
+constexpr int kMaxLivenessPasses = 16;
+// Bits of `live` for each instruction, beyond which liveness is not computed.
+constexpr std::size_t kMaxLivenessBits = 1024;
 
 tl::unexpected<Error> malformed(std::size_t offset, const char* detail) {
   return tl::unexpected(Error{ErrorCode::kMalformed, offset, detail});
@@ -29,10 +30,11 @@ class Builder {
     if (all.empty() || !ends_block(all.back().operation)) {
       return malformed(code_.instructions.size(), "control runs off the end");
     }
-    const bool plain = flow_.entries.empty() &&
-                       std::none_of(all.begin(), all.end(),
-                                    [](const Instruction& i) { return i.can_jump; });
-    if (plain) {
+    const bool is_straight =
+        flow_.entries.empty() &&
+        std::none_of(all.begin(), all.end(),
+                     [](const Instruction& i) { return i.can_jump; });
+    if (is_straight) {
       flow_.blocks.push_back({0, first_end(), kNoIndex, kNoIndex, kNoIndex, kNoIndex});
       flow_.order.push_back(0);
       return {};
@@ -40,7 +42,7 @@ class Builder {
     if (auto done = find_starts(); !done) return done;
     cut_blocks();
     order_blocks();
-    find_needed();
+    find_live_locals();
     return {};
   }
 
@@ -51,7 +53,7 @@ class Builder {
     return at + 1;
   }
 
-  // Marks, by unit of co_code, where a block has to start.
+  // Marks the units of co_code where blocks start.
   Result<void> find_starts() {
     const std::vector<Instruction>& all = flow_.instructions;
     is_instruction_.assign(code_.instructions.size() / 2 + 1, false);
@@ -84,7 +86,8 @@ class Builder {
     std::size_t unit = 0;
     bool cut = true;
     for (std::uint32_t i = 0; i < all.size(); ++i) {
-      // An entry's edge may lie in inline caches; then it cuts before what follows.
+      // An entry's edge may lie in inline caches; it then cuts before the next
+      // instruction.
       for (; unit <= all[i].offset / 2; ++unit) cut = cut || is_start_[unit];
       if (cut) {
         if (!flow_.blocks.empty()) flow_.blocks.back().end = i;
@@ -113,22 +116,22 @@ class Builder {
     }
   }
 
-  // Depth first, each block after all it leads to; `order` is the reverse of that.
+  // A depth-first walk gives the postorder; `order` is its reverse.
   void order_blocks() {
-    std::vector<std::uint8_t> ways_taken(flow_.blocks.size(), 0);
+    std::vector<std::uint8_t> successors_taken(flow_.blocks.size(), 0);
     std::vector<std::uint8_t> seen(flow_.blocks.size(), 0);
     std::vector<std::uint32_t> path{0};
     seen[0] = 1;
     while (!path.empty()) {
       const Block& block = flow_.blocks[path.back()];
-      const std::uint32_t ways[] = {block.handler, block.jump, block.next};
-      std::uint8_t& taken = ways_taken[path.back()];
+      const std::uint32_t successors[] = {block.handler, block.jump, block.next};
+      std::uint8_t& taken = successors_taken[path.back()];
       if (taken == 3) {
         flow_.order.push_back(path.back());
         path.pop_back();
         continue;
       }
-      const std::uint32_t way = ways[taken++];
+      const std::uint32_t way = successors[taken++];
       if (way != kNoIndex && seen[way] == 0) {
         seen[way] = 1;
         path.push_back(way);
@@ -137,31 +140,32 @@ class Builder {
     std::reverse(flow_.order.begin(), flow_.order.end());
   }
 
-  void find_needed() {
+  void find_live_locals() {
     const std::size_t words = (code_.local_names.size() + 63) / 64;
-    if (words * flow_.blocks.size() * 64 > kMaxNeedBits * flow_.instructions.size()) {
+    if (words * flow_.blocks.size() * 64 >
+        kMaxLivenessBits * flow_.instructions.size()) {
       return;
     }
     flow_.words_per_block = words;
-    flow_.needed.assign(words * flow_.blocks.size(), 0);
-    std::vector<std::uint64_t> stored(flow_.needed.size(), 0);
+    flow_.live.assign(words * flow_.blocks.size(), 0);
+    std::vector<std::uint64_t> stored(flow_.live.size(), 0);
     for (const std::uint32_t block : flow_.order) {
-      note_own_needs(flow_.blocks[block], flow_.needed.data() + block * words,
-                     stored.data() + block * words);
+      find_block_uses(flow_.blocks[block], flow_.live.data() + block * words,
+                      stored.data() + block * words);
     }
-    for (int pass = 0; pass < kMaxNeedPasses; ++pass) {
+    for (int pass = 0; pass < kMaxLivenessPasses; ++pass) {
       bool changed = false;
       for (auto it = flow_.order.rbegin(); it != flow_.order.rend(); ++it) {
-        changed = pull_needs(*it, stored) || changed;
+        changed = propagate_liveness(*it, stored) || changed;
       }
       if (!changed) return;
     }
-    flow_.needed.assign(flow_.needed.size(), ~std::uint64_t{0});
+    flow_.live.assign(flow_.live.size(), ~std::uint64_t{0});
   }
 
-  // Locals that the block itself reads before it stores them, and those it stores.
-  void note_own_needs(const Block& block, std::uint64_t* needed,
-                      std::uint64_t* stored) {
+  // Finds the locals that the block reads before it stores them, and those that it
+  // stores.
+  void find_block_uses(const Block& block, std::uint64_t* live, std::uint64_t* stored) {
     for (std::uint32_t i = block.first; i < block.end; ++i) {
       const Instruction& instruction = flow_.instructions[i];
       const std::size_t local = instruction.argument;
@@ -170,28 +174,29 @@ class Builder {
       const bool stores = instruction.operation == Operation::kStoreLocal ||
                           instruction.operation == Operation::kDeleteLocal ||
                           instruction.operation == Operation::kLoadAndClearLocal;
-      // An index out of range is told when the instruction is looked at.
+      // An index out of range is reported when the instruction is evaluated.
       if ((!loads && !stores) || local >= code_.local_names.size()) continue;
       const std::uint64_t bit = std::uint64_t{1} << (local % 64);
-      if (loads && (stored[local / 64] & bit) == 0) needed[local / 64] |= bit;
+      if (loads && (stored[local / 64] & bit) == 0) live[local / 64] |= bit;
       if (stores) stored[local / 64] |= bit;
     }
   }
 
-  bool pull_needs(std::uint32_t index, const std::vector<std::uint64_t>& stored) {
+  bool propagate_liveness(std::uint32_t index,
+                          const std::vector<std::uint64_t>& stored) {
     const Block& block = flow_.blocks[index];
     const std::size_t words = flow_.words_per_block;
     bool changed = false;
     for (std::size_t word = 0; word < words; ++word) {
       std::uint64_t later = 0;
-      if (block.next != kNoIndex) later |= flow_.needed[block.next * words + word];
-      if (block.jump != kNoIndex) later |= flow_.needed[block.jump * words + word];
+      if (block.next != kNoIndex) later |= flow_.live[block.next * words + word];
+      if (block.jump != kNoIndex) later |= flow_.live[block.jump * words + word];
       later &= ~stored[index * words + word];
       // The handler may be entered before any of the block's stores.
       if (block.handler != kNoIndex) {
-        later |= flow_.needed[block.handler * words + word];
+        later |= flow_.live[block.handler * words + word];
       }
-      std::uint64_t& mine = flow_.needed[index * words + word];
+      std::uint64_t& mine = flow_.live[index * words + word];
       changed = changed || (later & ~mine) != 0;
       mine |= later;
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Basic blocks of a code object, the order to visit them in, and which locals are
-// still needed where.
+// Basic blocks of a code object, the order to visit them in, and the live locals of
+// each.
 
 #include <cstdint>
 #include <vector>
@@ -12,14 +12,14 @@
 
 namespace waybill::bytecode {
 
-// Instructions that run one after the other, with a way in at the first only and a way
-// out at the last only, but for exceptions. kNoIndex: there is no such way out.
+// A basic block: control enters at its first instruction, and leaves at its last or by
+// an exception. kNoIndex: there is no such successor.
 struct Block {
   std::uint32_t first = 0;  // Into ControlFlow::instructions.
   std::uint32_t end = 0;
-  std::uint32_t next = kNoIndex;  // The block behind, when control can get there.
+  std::uint32_t next = kNoIndex;  // The next block, if control falls through.
   std::uint32_t jump = kNoIndex;
-  std::uint32_t entry = kNoIndex;    // Into entries: who catches what is raised here.
+  std::uint32_t entry = kNoIndex;    // Into `entries`: the handler of exceptions here.
   std::uint32_t handler = kNoIndex;  // That entry's target.
 };
 
@@ -27,22 +27,24 @@ struct ControlFlow {
   std::vector<Instruction> instructions;
   std::vector<ExceptionEntry> entries;
   std::vector<Block> blocks;
-  // Reachable blocks. All ways into a block come earlier, but for loops.
+  // Reachable blocks in reverse postorder: all predecessors of a block come earlier,
+  // except in loops.
   std::vector<std::uint32_t> order;
-  // One bit per block and local: may the local be read before it is stored? Empty when
-  // there is one block, or too much of both: then all locals count as needed.
-  std::vector<std::uint64_t> needed;
+  // Liveness, one bit per block and local: whether the local may be read before it is
+  // stored. Empty for a single block, and where it would be too large: all locals count
+  // as live.
+  std::vector<std::uint64_t> live;
   std::size_t words_per_block = 0;
 
-  bool is_needed(std::uint32_t block, std::size_t local) const {
-    return needed.empty() ||
-           (needed[block * words_per_block + local / 64] >> (local % 64) & 1) != 0;
+  bool is_live(std::uint32_t block, std::size_t local) const {
+    return live.empty() ||
+           (live[block * words_per_block + local / 64] >> (local % 64) & 1) != 0;
   }
 };
 
-// Errors: those of read_instructions() and read_exception_entries(); kMalformed when a
-// jump or entry does not meet an instruction's start, or control runs off the end.
-// Cost: linear but for `needed`, which takes a few passes over the blocks.
+// Errors: those of read_instructions() and read_exception_entries(); kMalformed if a
+// jump or entry does not lead to the start of an instruction, or control runs off the
+// end. Cost: linear, with a few passes over the blocks for liveness.
 Result<ControlFlow> read_control_flow(const CodeView& code);
 
 }  // namespace waybill::bytecode

@@ -11,10 +11,10 @@
 namespace waybill::bytecode {
 namespace {
 
-// dis.HAVE_ARGUMENT, in effect: opcodes below take none. 3.11 first.
+// The first opcode with an argument (dis.HAVE_ARGUMENT), by version from 3.11.
 constexpr std::uint8_t kFirstWithArgument[] = {90, 90, 45, 44, 42};
 
-// Numbers mean the same in each version that knows them: new ones are put at the end.
+// A number has the same meaning in each version that has it: new ones are appended.
 constexpr std::string_view kBinaryOperators[] = {
     "+",  "&",  "//", "<<",  "@",   "*",  "%",   "|",   "**",
     ">>", "-",  "/",  "^",   "+=",  "&=", "//=", "<<=", "@=",
@@ -61,13 +61,13 @@ constexpr std::string_view kFormats[] = {"",
 constexpr std::string_view kFunctionParts[] = {"defaults", "kwdefaults", "annotations",
                                                "closure", "annotate"};
 
-// What the number of an opcode chooses: one of these, or a set of them by its bits.
-struct Words {
+// The names that an opcode's number selects: one of them, or a set of them by its bits.
+struct ChoiceNames {
   std::string_view opcode;
-  std::span<const std::string_view> words;
+  std::span<const std::string_view> names;
   bool are_flags = false;
 };
-constexpr Words kWords[] = {
+constexpr ChoiceNames kChoices[] = {
     {"BINARY_OP", kBinaryOperators},
     {"COMPARE_OP", kComparisons},
     {"IS_OP", kIdentity},
@@ -83,12 +83,12 @@ constexpr Words kWords[] = {
 };
 
 // "defaults, closure".
-std::string joined(std::span<const std::string_view> words, std::uint32_t bits) {
+std::string joined(std::span<const std::string_view> names, std::uint32_t bits) {
   std::string out;
-  for (std::size_t i = 0; i < words.size(); ++i) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
     if ((bits >> i & 1) == 0) continue;
     if (!out.empty()) out += ", ";
-    out += words[i];
+    out += names[i];
   }
   return out;
 }
@@ -141,14 +141,14 @@ Result<void> disassemble(int version, BytesView code,
   return {};
 }
 
-std::string choice_words(const ListedInstruction& instruction) {
+std::string choice_text(const ListedInstruction& instruction) {
   const std::uint32_t index = instruction.index;
-  for (const Words& row : kWords) {
+  for (const ChoiceNames& row : kChoices) {
     if (row.opcode != instruction.opcode) continue;
     if (row.are_flags) {
-      return index >> row.words.size() == 0 ? joined(row.words, index) : "";
+      return index >> row.names.size() == 0 ? joined(row.names, index) : "";
     }
-    return std::string(index < row.words.size() ? row.words[index] : "");
+    return std::string(index < row.names.size() ? row.names[index] : "");
   }
   return {};
 }

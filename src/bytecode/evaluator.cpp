@@ -10,8 +10,8 @@
 namespace waybill::bytecode {
 namespace {
 
-// What may be spent: values pushed, popped and merged. Compiled code needs some units
-// for each byte; the rest is for locals times branches.
+// The budget in values pushed, popped and merged. Compiled code needs some units per
+// byte; the rest is for locals times branches.
 constexpr std::int64_t kBudgetPerByte = 48;
 constexpr std::int64_t kBaseBudget = 1 << 16;
 
@@ -43,20 +43,20 @@ Result<bool> Evaluator::run() {
       for (const std::uint32_t block : flow_.order) {
         if (states_.is_reached(block) && !run_block(block)) break;
       }
-    } while (detail_ == nullptr && !too_much_ && states_.needs_another_pass());
+    } while (detail_ == nullptr && !is_over_budget_ && states_.needs_another_pass());
   }
   if (detail_ != nullptr) {
     return tl::unexpected(Error{ErrorCode::kMalformed, offset_, detail_});
   }
-  if (!too_much_) finish();
-  return !too_much_;
+  if (!is_over_budget_) finish();
+  return !is_over_budget_;
 }
 
 void Evaluator::finish() {
-  too_much_ = !calls_.judge_pending();
-  if (too_much_) return;
+  is_over_budget_ = !calls_.resolve_pending();
+  if (is_over_budget_) return;
   for (const ValueId value : states_.overflow()) escape(value);
-  escapes_.add_packs_behind_attributes();
+  escapes_.escape_packs_with_attributes();
   graph_.move_into(summary_);
 }
 
@@ -80,22 +80,22 @@ void Evaluator::start_pass() {
   is_cell_made_.clear();
   keyword_names_ = kNoIndex;
   offset_ = 0;
-  places_.assign(local_count_, kUnbound);
+  slots_.assign(local_count_, kUnbound);
   for (std::uint32_t i = 0; i < code_.argument_count; ++i) {
-    if (is_cell(i) || !flow_.is_needed(0, i)) continue;
-    places_[i] = graph_.make(Value::Kind::kParameter, i, 0, 0);
+    if (is_cell(i) || !flow_.is_live(0, i)) continue;
+    slots_[i] = graph_.make(Value::Kind::kParameter, i, 0, 0);
   }
-  arrive(0, places_);
+  flow_to(0, slots_);
 }
 
-bool Evaluator::arrive(std::uint32_t block, std::span<const ValueId> state) {
-  switch (states_.arrive(block, state, offset_)) {
-    case FlowOutcome::kFine:
+bool Evaluator::flow_to(std::uint32_t block, std::span<const ValueId> state) {
+  switch (states_.flow_to(block, state, offset_)) {
+    case MergeOutcome::kMerged:
       return true;
-    case FlowOutcome::kTooMuch:
-      too_much_ = true;
+    case MergeOutcome::kOverBudget:
+      is_over_budget_ = true;
       return false;
-    case FlowOutcome::kUnevenStack:
+    case MergeOutcome::kUnevenStack:
       return malformed("the stack's height depends on the way here");
   }
   return false;
@@ -105,7 +105,7 @@ bool Evaluator::run_block(std::uint32_t index) {
   block_ = &flow_.blocks[index];
   offset_ = flow_.instructions[block_->first].offset;
   const std::span<const ValueId> state = states_.visit(index);
-  places_.assign(state.begin(), state.end());
+  slots_.assign(state.begin(), state.end());
   if (block_->handler != kNoIndex && !enter_handler(*block_)) return false;
   const std::size_t max_height = code_.instructions.size() + 64;
   for (std::uint32_t i = block_->first; i + 1 < block_->end; ++i) {
@@ -127,33 +127,33 @@ bool Evaluator::leave_block(const Block& block, const Instruction& last,
                        static_cast<std::int64_t>(last.pops) + last.jump_pushes;
   const bool jump_keeps_operand =
       last.can_jump && last.jump_pushes > static_cast<std::int64_t>(last.pushes);
-  if (jump_keeps_operand && !arrive(block.jump, places_)) return false;
+  if (jump_keeps_operand && !flow_to(block.jump, slots_)) return false;
   if (!evaluate(last)) return false;
   if (last.can_jump && !jump_keeps_operand) {
     if (if_jump < 0 || static_cast<std::size_t>(if_jump) > height()) {
       return malformed("the stack is empty");
     }
     const std::span<const ValueId> state(
-        places_.data(), local_count_ + static_cast<std::size_t>(if_jump));
-    if (!arrive(block.jump, state)) return false;
+        slots_.data(), local_count_ + static_cast<std::size_t>(if_jump));
+    if (!flow_to(block.jump, state)) return false;
   }
-  return block.next == kNoIndex || arrive(block.next, places_);
+  return block.next == kNoIndex || flow_to(block.next, slots_);
 }
 
 bool Evaluator::enter_handler(const Block& block) {
   const ExceptionEntry& entry = flow_.entries[block.entry];
   if (height() < entry.depth) return malformed("a handler keeps more than there is");
-  scratch_.assign(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(
-                                                         local_count_ + entry.depth));
+  scratch_.assign(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(
+                                                       local_count_ + entry.depth));
   if (entry.pushes_last) scratch_.push_back(kUnknownValue);
   scratch_.push_back(kUnknownValue);
-  return arrive(block.handler, scratch_);
+  return flow_to(block.handler, scratch_);
 }
 
 bool Evaluator::evaluate(const Instruction& instruction) {
   const std::size_t pops = instruction.pops;
   if (pops + instruction.pushes > 8 && !states_.spend(pops + instruction.pushes)) {
-    too_much_ = true;
+    is_over_budget_ = true;
     return false;
   }
   switch (instruction.operation) {
@@ -194,7 +194,7 @@ bool Evaluator::evaluate(const Instruction& instruction) {
       if (instruction.argument == 0 || instruction.argument > height()) {
         return malformed("SWAP with what is not there");
       }
-      std::swap(places_.back(), places_[places_.size() - instruction.argument]);
+      std::swap(slots_.back(), slots_[slots_.size() - instruction.argument]);
       return true;
     case Operation::kLoadConstant:
     case Operation::kLoadInteger:
@@ -233,11 +233,12 @@ bool Evaluator::is_cell(std::uint32_t local) const {
 }
 
 void Evaluator::store_local(std::uint32_t local, ValueId value) {
-  // A cell's place holds the cell. Inlined comprehensions save and restore it.
+  // The slot of a cell holds the cell itself; inlined comprehensions save and restore
+  // it.
   if (is_cell(local)) return;
-  places_[local] = value;
+  slots_[local] = value;
   if (block_->handler != kNoIndex && value != kUnbound) {
-    states_.arrive_in_local(block_->handler, local, value);
+    states_.flow_to_local(block_->handler, local, value);
   }
 }
 
@@ -250,14 +251,14 @@ bool Evaluator::evaluate_local(const Instruction& instruction) {
   if (local >= local_count_) return malformed("no such local");
   switch (operation) {
     case Operation::kLoadLocal:
-      push(is_cell(local) ? kUnknownValue : plain(places_[local]));
+      push(is_cell(local) ? kUnknownValue : value_or_unknown(slots_[local]));
       return true;
     case Operation::kLoadAndClearLocal:
-      push(is_cell(local) ? kUnbound : places_[local]);
+      push(is_cell(local) ? kUnbound : slots_[local]);
       store_local(local, kUnbound);
       return true;
     case Operation::kStoreLocal: {
-      const ValueId value = places_.back();
+      const ValueId value = slots_.back();
       drop(1);
       store_local(local, value);
       return true;
@@ -305,7 +306,7 @@ bool Evaluator::evaluate_name(const Instruction& instruction) {
       load_name(name);
       return true;
     case Operation::kStoreName: {
-      // The namespace of a class, or module, is open to everybody.
+      // Everybody can read the namespace of a class or module.
       const ValueId value = pop();
       escape(value);
       if ((name_uses_[name] & kNameLoaded) != 0) {
@@ -331,7 +332,7 @@ bool Evaluator::evaluate_name(const Instruction& instruction) {
   }
 }
 
-// A name that the same body stores to is one union, wherever the stores stand.
+// A name that the body also stores is one union of all stores.
 void Evaluator::load_name(std::uint32_t name) {
   if ((name_uses_[name] & kNameStored) == 0) {
     push(graph_.make(Value::Kind::kGlobal, name, 0, offset_));
@@ -352,7 +353,8 @@ bool Evaluator::evaluate_import(const Instruction& instruction) {
   const std::uint32_t name = instruction.argument;
   if (instruction.operation == Operation::kImportFrom) {
     if (height() == 0) return malformed("IMPORT_FROM nothing");
-    push(graph_.make(Value::Kind::kImportFrom, name, plain(peek(1)), offset_));
+    push(graph_.make(Value::Kind::kImportFrom, name, value_or_unknown(peek(1)),
+                     offset_));
     return true;
   }
   const Value from_names = graph_[pop()];
@@ -454,13 +456,14 @@ bool Evaluator::evaluate_items(const Instruction& instruction) {
       const std::size_t depth =
           instruction.operation == Operation::kForIterator ? 1 : 2;
       if (height() < depth) return malformed("no iterator");
-      push(element_of(plain(peek(depth))));
+      push(element_of(value_or_unknown(peek(depth))));
       return true;
     }
     case Operation::kBinaryOperation:
-      // `packs + more` is a container of the same items.
+      // `pack + other` is a container of the same items.
       for (std::size_t i = 1; i <= 2; ++i) {
-        if (graph_[plain(peek(i))].kind == Value::Kind::kPack) escape(peek(i));
+        if (graph_[value_or_unknown(peek(i))].kind == Value::Kind::kPack)
+          escape(peek(i));
       }
       drop(2);
       push(kUnknownValue);
@@ -469,7 +472,8 @@ bool Evaluator::evaluate_items(const Instruction& instruction) {
       const ValueId key = peek(1);
       drop(1);
       const ValueId container = pop();
-      push(key == kSliceMark ? slice_of(container) : item_of(container, plain(key)));
+      push(key == kSliceMark ? slice_of(container)
+                             : item_of(container, value_or_unknown(key)));
       return true;
     }
     case Operation::kSlice: {
@@ -493,9 +497,9 @@ bool Evaluator::extend_container(std::size_t count, std::size_t depth) {
   for (std::size_t i = 1; i <= count; ++i) escape(peek(i));
   drop(count);
   if (depth == 0 || depth > height()) return malformed("no container to extend");
-  // Whatever it was, it is more now.
+  // Its content is unknown from here on.
   escape(peek(depth));
-  places_[places_.size() - depth] = kUnknownValue;
+  slots_[slots_.size() - depth] = kUnknownValue;
   return true;
 }
 
@@ -503,7 +507,7 @@ void Evaluator::push_pack(std::size_t count, PackOrder order) {
   scratch_.clear();
   bool known = false;
   for (std::size_t i = count; i > 0; --i) {
-    scratch_.push_back(plain(peek(i)));
+    scratch_.push_back(value_or_unknown(peek(i)));
     known = known || scratch_.back() != kUnknownValue;
   }
   drop(count);
@@ -518,12 +522,13 @@ void Evaluator::push_map(std::size_t count, bool constant_keys) {
   scratch_.clear();
   bool known = false;
   for (std::size_t i = 0; i < count; ++i) {
-    scratch_.push_back(plain(peek(constant_keys ? pops - i : pops - 2 * i - 1)));
+    scratch_.push_back(
+        value_or_unknown(peek(constant_keys ? pops - i : pops - 2 * i - 1)));
     known = known || scratch_.back() != kUnknownValue;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    scratch_.push_back(plain(peek(constant_keys ? 1 : pops - 2 * i)));
-    if (matters(scratch_.back())) {
+    scratch_.push_back(value_or_unknown(peek(constant_keys ? 1 : pops - 2 * i)));
+    if (may_hold_module(scratch_.back())) {
       for (std::size_t k = 1; k <= pops; ++k) escape(peek(k));
       known = false;
       break;
@@ -538,10 +543,10 @@ void Evaluator::unpack(ValueId value, std::size_t count) {
   if (packed.kind == Value::Kind::kPack && packed.operand_count == count &&
       packed.index == static_cast<std::uint32_t>(PackOrder::kTuple)) {
     const auto operands = graph_.operands(value);
-    places_.insert(places_.end(), operands.rbegin(), operands.rend());
+    slots_.insert(slots_.end(), operands.rbegin(), operands.rend());
     return;
   }
-  places_.insert(places_.end(), count, element_of(value));
+  slots_.insert(slots_.end(), count, element_of(value));
 }
 
 void Evaluator::unpack_rest(ValueId value, std::size_t before, std::size_t after) {
@@ -549,25 +554,24 @@ void Evaluator::unpack_rest(ValueId value, std::size_t before, std::size_t after
   if (packed.kind != Value::Kind::kPack || packed.operand_count < before + after ||
       packed.index != static_cast<std::uint32_t>(PackOrder::kTuple)) {
     const ValueId element = element_of(value);
-    places_.insert(places_.end(), after, element);
+    slots_.insert(slots_.end(), after, element);
     // The rest is a list of the same items, at other positions.
     push(element == kUnknownValue
              ? element
              : graph_.make(Value::Kind::kPack,
                            static_cast<std::uint32_t>(PackOrder::kCollection), 0,
                            offset_, std::span(&element, 1)));
-    places_.insert(places_.end(), before, element);
+    slots_.insert(slots_.end(), before, element);
     return;
   }
   const auto operands = graph_.operands(value);
   const std::vector<ValueId> items(operands.begin(), operands.end());
   const auto first_after = items.end() - static_cast<std::ptrdiff_t>(after);
   const auto end_before = items.begin() + static_cast<std::ptrdiff_t>(before);
-  places_.insert(places_.end(), items.rbegin(),
-                 std::make_reverse_iterator(first_after));
-  places_.insert(places_.end(), end_before, first_after);
+  slots_.insert(slots_.end(), items.rbegin(), std::make_reverse_iterator(first_after));
+  slots_.insert(slots_.end(), end_before, first_after);
   push_pack(items.size() - before - after, PackOrder::kCollection);
-  places_.insert(places_.end(), std::make_reverse_iterator(end_before), items.rend());
+  slots_.insert(slots_.end(), std::make_reverse_iterator(end_before), items.rend());
 }
 
 ValueId Evaluator::element_of(ValueId value) {
@@ -583,7 +587,7 @@ ValueId Evaluator::element_of(ValueId value) {
       }
       break;
     case Value::Kind::kPack:
-      // Iteration over a map gives its keys, which are constants.
+      // Iterating a dict yields its keys, which are constants.
       if (parent.index == static_cast<std::uint32_t>(PackOrder::kMap) ||
           parent.operand_count == 0) {
         return kUnknownValue;
@@ -613,7 +617,7 @@ ValueId Evaluator::item_of(ValueId container, ValueId key) {
   return graph_.make(Value::Kind::kElement, 0, container, offset_);
 }
 
-// The same items at other positions.
+// A slice has the same items at other positions.
 ValueId Evaluator::slice_of(ValueId container) {
   if (graph_[container].kind != Value::Kind::kPack) {
     escape(container);
@@ -639,13 +643,14 @@ void Evaluator::call(std::size_t argument_count, std::size_t keyword_count) {
   if (callee == kNull) {
     callee = second;
   } else if (second != kNull) {
-    scratch_.push_back(plain(second));
+    scratch_.push_back(value_or_unknown(second));
   }
-  for (std::size_t i = argument_count; i > 0; --i) scratch_.push_back(plain(peek(i)));
+  for (std::size_t i = argument_count; i > 0; --i)
+    scratch_.push_back(value_or_unknown(peek(i)));
   drop(argument_count + 2);
   push(callee == kBuildClass
            ? kUnknownValue
-           : calls_.call(plain(callee), scratch_, keyword_count, offset_));
+           : calls_.call(value_or_unknown(callee), scratch_, keyword_count, offset_));
 }
 
 // On the stack, deepest first: the parts whose flags are set, from the lowest; code.

@@ -1,6 +1,7 @@
 #pragma once
 
-// Runs instructions on abstract values: the stack and the locals hold ValueIds.
+// The abstract interpreter: runs instructions on ValueIds in the stack and the locals,
+// binds arguments to nested functions, and collects the values that escape.
 
 #include <cstdint>
 #include <span>
@@ -18,15 +19,16 @@ class Escapes {
 
   void clear();
 
-  // Can anything but a scalar constant be behind it?
-  bool matters(ValueId value) const;
+  // Whether the value may be, or contain, anything but a scalar constant.
+  bool may_hold_module(ValueId value) const;
 
-  // A value leaves, or whatever else a place holds; once, if it matters.
+  // Records that a value escapes, once, if it may hold a module. Accepts any content of
+  // a slot.
   void add(ValueId value);
 
-  // A method of a list, `mods.pop()`, gives its items away. Told at the end, when it is
-  // known what is in the unions.
-  void add_packs_behind_attributes();
+  // A method of a list, `mods.pop()`, may return its items. Called at the end, when
+  // unions are complete.
+  void escape_packs_with_attributes();
 
  private:
   const ValueGraph& graph_;
@@ -47,19 +49,20 @@ class FunctionCalls {
 
   void clear();
 
-  // The function that a code constant makes; kUnknown for any other value.
+  // The function made of a code constant; kUnknown for other values.
   ValueId make(ValueId code, std::uint32_t offset);
 
-  // One of the parts of MAKE_FUNCTION and SET_FUNCTION_ATTRIBUTE.
+  // Sets a part of MAKE_FUNCTION or SET_FUNCTION_ATTRIBUTE.
   void set_part(ValueId function, std::uint32_t part, ValueId value);
 
-  // What a call gives; the last `keyword_count` arguments have a keyword. What may be a
-  // function or something else is judged when unions are complete.
+  // The result of a call; the last `keyword_count` arguments are keyword arguments. A
+  // callee that is a union waits for resolve_pending().
   ValueId call(ValueId callee, std::span<const ValueId> arguments,
                std::size_t keyword_count, std::uint32_t offset);
 
-  // Judges such calls. False: that is too much.
-  bool judge_pending();
+  // Binds the arguments of calls of unions, which are complete now. False if that
+  // exceeds the budget.
+  bool resolve_pending();
 
  private:
   struct Pending {
@@ -85,37 +88,36 @@ class FunctionCalls {
   std::vector<ValueId> functions_;  // See find_functions().
 };
 
-// How names of co_names are used in the whole code; one byte of flags per name.
+// Flags of how the code uses a name of co_names.
 enum NameUse : std::uint8_t {
   kNameSeen = 1,      // In CodeSummary::globals.
   kNameLoaded = 2,    // By LOAD_NAME.
   kNameStored = 4,    // By STORE_NAME.
   kNameDeleted = 16,  // By DELETE_NAME.
-  kNameBound = 8,     // Stored before anything could read it: never read from globals.
+  kNameBound = 8,     // Stored before any read, so never read from globals.
 };
 
 // One analysis of one code object.
 class Evaluator {
  public:
-  // `summary` gets all but `globals` and `nested`. All arguments must outlive this.
+  // Fills in `summary` except `globals` and `nested`. All arguments must outlive this.
   Evaluator(const CodeView& code, const ControlFlow& flow,
             std::span<const std::uint8_t> name_uses, CodeSummary& summary);
 
-  // False: the code is too big in blocks times locals to be followed at its price, and
-  // `summary` holds nothing.
-  // Errors: kMalformed.
+  // False if the code has too many blocks times locals for the budget; `summary` is
+  // empty then.
   Result<bool> run();
 
  private:
   void start_pass();
   bool run_block(std::uint32_t index);
   bool leave_block(const Block& block, const Instruction& last, std::size_t height);
-  bool arrive(std::uint32_t block, std::span<const ValueId> state);
+  bool flow_to(std::uint32_t block, std::span<const ValueId> state);
   bool enter_handler(const Block& block);
   void finish();
   bool malformed(const char* detail);
 
-  // False stops, with malformed() or too_much_ set.
+  // False stops the run, with malformed() called or is_over_budget_ set.
   bool evaluate(const Instruction& instruction);
   bool evaluate_name(const Instruction& instruction);
   bool evaluate_local(const Instruction& instruction);
@@ -142,21 +144,21 @@ class Evaluator {
   std::size_t keyword_count_of(std::uint32_t constant) const;
 
   void escape(ValueId value) { escapes_.add(value); }
-  bool matters(ValueId value) const { return escapes_.matters(value); }
+  bool may_hold_module(ValueId value) const { return escapes_.may_hold_module(value); }
 
-  // The stack; places_ holds locals first.
-  std::size_t height() const { return places_.size() - local_count_; }
-  void push(ValueId value) { places_.push_back(value); }
+  // The stack; slots_ holds the locals first.
+  std::size_t height() const { return slots_.size() - local_count_; }
+  void push(ValueId value) { slots_.push_back(value); }
   void push_unknown(std::size_t count) {
-    places_.insert(places_.end(), count, kUnknownValue);
+    slots_.insert(slots_.end(), count, kUnknownValue);
   }
-  ValueId peek(std::size_t depth) const { return places_[places_.size() - depth]; }
+  ValueId peek(std::size_t depth) const { return slots_[slots_.size() - depth]; }
   ValueId pop() {
-    const ValueId top = places_.back();
-    places_.pop_back();
-    return plain(top);
+    const ValueId top = slots_.back();
+    slots_.pop_back();
+    return value_or_unknown(top);
   }
-  void drop(std::size_t count) { places_.resize(places_.size() - count); }
+  void drop(std::size_t count) { slots_.resize(slots_.size() - count); }
 
   const CodeView& code_;
   const ControlFlow& flow_;
@@ -168,14 +170,14 @@ class Evaluator {
   Escapes escapes_;
   FunctionCalls calls_;
 
-  std::vector<ValueId> places_;
+  std::vector<ValueId> slots_;
   std::vector<ValueId> scratch_;
   std::vector<ValueId> name_unions_;        // By name; 0 is none.
   std::vector<std::uint8_t> is_cell_made_;  // By local.
   const Block* block_ = nullptr;
-  std::uint32_t offset_ = 0;  // Of the instruction at hand.
+  std::uint32_t offset_ = 0;  // Of the current instruction.
   std::uint32_t keyword_names_ = kNoIndex;
-  bool too_much_ = false;
+  bool is_over_budget_ = false;
   const char* detail_ = nullptr;
 };
 

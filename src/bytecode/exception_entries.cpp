@@ -1,6 +1,6 @@
-// The encoding: four numbers an entry (start, length, target, depth << 1 | lasti), each
-// in groups of 6 bits, the highest first. Bit 6 says that another group follows, bit 7
-// marks the first byte of an entry. Offsets count units of 2 bytes.
+// The encoding: four numbers per entry (start, length, target, depth << 1 | lasti),
+// each in groups of 6 bits, the highest first. Bit 6 marks that another group follows,
+// bit 7 the first byte of an entry. Offsets count units of 2 bytes.
 // Tested by tests/bytecode/instruction_test.cpp.
 
 #include "bytecode/exception_entries.h"
@@ -14,7 +14,7 @@ constexpr int kMaxGroups = 5;
 
 }  // namespace
 
-// False when it is cut or too long.
+// False if the number is truncated or too long.
 bool ExceptionReader::read_number(std::uint32_t& number) {
   number = 0;
   for (int groups = 0; groups < kMaxGroups && at_ < table_.size(); ++groups) {

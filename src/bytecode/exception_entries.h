@@ -1,6 +1,6 @@
 #pragma once
 
-// co_exceptiontable: which instructions are covered by which handler.
+// co_exceptiontable: the handlers of instructions.
 
 #include <cstdint>
 #include <vector>
@@ -14,24 +14,24 @@ struct ExceptionEntry {
   std::uint32_t start = 0;
   std::uint32_t end = 0;
   std::uint32_t target = 0;
-  std::uint32_t depth = 0;   // Height to which the stack is cut first.
+  std::uint32_t depth = 0;   // The stack is popped to this height first.
   bool pushes_last = false;  // The offset that raised is pushed, then the exception.
 };
 
-// Reads the table entry by entry, and allocates nothing.
+// Reads the table entry by entry, without allocation.
 class ExceptionReader {
  public:
   // The table must outlive this; `code_size` is the number of bytes of co_code.
   ExceptionReader(BytesView table, std::size_t code_size)
       : table_(table), code_size_(code_size) {}
 
-  // The next entry, which may cover nothing; false at the end, and at the first entry
-  // that is cut, not marked as it should be, out of order, or leaves the code.
+  // The next entry, which may be empty; false at the end, and at the first entry that
+  // is truncated, marked wrongly, out of order or beyond the code.
   bool next(ExceptionEntry& entry);
 
-  // Why next() gave no more; null at the end. Static storage.
+  // The error that stopped next(); null at the end. Static storage.
   const char* error() const { return error_; }
-  // Where the entry at hand starts, in the table.
+  // The offset of the current entry in the table.
   std::size_t start() const { return start_; }
 
  private:
@@ -45,11 +45,11 @@ class ExceptionReader {
   const char* error_ = nullptr;
 };
 
-// Takes the table apart, without entries that cover nothing. Entries are in order of
-// `start` and do not overlap.
+// Reads the whole table without empty entries. Entries are sorted by `start` and do not
+// overlap.
 //
-// Errors: kMalformed, with `code_size` as offset: the table is no part of
-// `instructions`, in which summarize() counts.
+// Errors: kMalformed, with `code_size` as offset: the table is not part of
+// `instructions`, in which summarize() counts offsets.
 Result<std::vector<ExceptionEntry>> read_exception_entries(BytesView table,
                                                            std::size_t code_size);
 

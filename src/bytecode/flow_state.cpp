@@ -1,5 +1,5 @@
-// Merging of states. Why it ends: a pass only asks for another one after it has marked
-// a place, and the last pass marks all places of all loop heads.
+// Merges states. Termination: a pass asks for another one only after it has marked a
+// slot, and the last precise pass marks all slots of all loop heads.
 // Tested by tests/bytecode/summarize_test.cpp.
 
 #include "bytecode/flow_state.h"
@@ -9,8 +9,9 @@
 namespace waybill::bytecode {
 namespace {
 
-// Passes that mark one by one what loops change. Values that move from local to local
-// in a loop need one pass for each move; beyond this they are unions all at once.
+// Passes that mark only the slots that loops change. Values that move from local to
+// local in a loop need one pass for each move; after these passes all slots of loop
+// heads become unions.
 constexpr int kMaxPrecisePasses = 4;
 
 }  // namespace
@@ -30,25 +31,24 @@ void FlowState::begin_pass() {
     state.arrived = false;
     state.visited = false;
     if (passes_ > kMaxPrecisePasses && state.is_loop_head) {
-      const auto first =
-          marks_.begin() + static_cast<std::ptrdiff_t>(state.first_place);
-      std::fill_n(first, state.place_count, Mark::kMarked);
+      const auto first = marks_.begin() + static_cast<std::ptrdiff_t>(state.first_slot);
+      std::fill_n(first, state.slot_count, Mark::kMarked);
     }
   }
 }
 
-FlowOutcome FlowState::arrive(std::uint32_t block, std::span<const ValueId> values,
-                              std::uint32_t offset) {
+MergeOutcome FlowState::flow_to(std::uint32_t block, std::span<const ValueId> values,
+                                std::uint32_t offset) {
   State& state = states_[block];
-  if (!spend(values.size() + 1)) return FlowOutcome::kTooMuch;
+  if (!spend(values.size() + 1)) return MergeOutcome::kOverBudget;
   if (!state.allocated) {
     state.allocated = true;
-    state.first_place = places_.size();
-    state.place_count = values.size();
-    places_.resize(places_.size() + values.size(), kUnbound);
-    marks_.resize(places_.size(), Mark::kNone);
+    state.first_slot = slots_.size();
+    state.slot_count = values.size();
+    slots_.resize(slots_.size() + values.size(), kUnbound);
+    marks_.resize(slots_.size(), Mark::kNone);
   }
-  if (state.place_count != values.size()) return FlowOutcome::kUnevenStack;
+  if (state.slot_count != values.size()) return MergeOutcome::kUnevenStack;
   state.is_loop_head = state.is_loop_head || state.visited;
   const bool first = !state.arrived;
   if (first) state.offset = offset;
@@ -56,36 +56,36 @@ FlowOutcome FlowState::arrive(std::uint32_t block, std::span<const ValueId> valu
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (ignores(block, i)) continue;
     if (first) {
-      place_first(state, state.first_place + i, values[i]);
+      store_first(state, state.first_slot + i, values[i]);
     } else {
-      merge(state, state.first_place + i, values[i]);
+      merge(state, state.first_slot + i, values[i]);
     }
   }
-  return FlowOutcome::kFine;
+  return MergeOutcome::kMerged;
 }
 
-void FlowState::arrive_in_local(std::uint32_t block, std::size_t local, ValueId value) {
+void FlowState::flow_to_local(std::uint32_t block, std::size_t local, ValueId value) {
   State& state = states_[block];
   if (!state.arrived || ignores(block, local)) return;
   state.is_loop_head = state.is_loop_head || state.visited;
-  merge(state, state.first_place + local, value);
+  merge(state, state.first_slot + local, value);
 }
 
-void FlowState::place_first(State& state, std::size_t place, ValueId value) {
+void FlowState::store_first(State& state, std::size_t place, ValueId value) {
   if (marks_[place] == Mark::kNone) {
-    places_[place] = value;
+    slots_[place] = value;
     return;
   }
   marks_[place] = Mark::kUnion;
-  places_[place] = graph_.make_union(state.offset);
-  add(places_[place], value);
+  slots_[place] = graph_.make_union(state.offset);
+  add(slots_[place], value);
 }
 
 void FlowState::merge(State& state, std::size_t place, ValueId value) {
-  ValueId& here = places_[place];
+  ValueId& here = slots_[place];
   if (here == value) return;
   if (marks_[place] == Mark::kUnion) return add(here, value);
-  // A local without a value raises when it is read: the others are all it can be.
+  // Reading an unbound local raises, so the other values are all it can be.
   if (value == kUnbound || value == kNull) return;
   if (state.visited) {
     marks_[place] = Mark::kMarked;
@@ -103,13 +103,13 @@ void FlowState::merge(State& state, std::size_t place, ValueId value) {
 
 void FlowState::add(ValueId whole, ValueId value) {
   if (value == kUnbound || value == kNull) return;
-  if (!graph_.add_to_union(whole, plain(value))) overflow_.push_back(value);
+  if (!graph_.add_to_union(whole, value_or_unknown(value))) overflow_.push_back(value);
 }
 
 std::span<const ValueId> FlowState::visit(std::uint32_t block) {
   State& state = states_[block];
   state.visited = true;
-  return {places_.data() + state.first_place, state.place_count};
+  return {slots_.data() + state.first_slot, state.slot_count};
 }
 
 }  // namespace waybill::bytecode

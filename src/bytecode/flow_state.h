@@ -1,6 +1,6 @@
 #pragma once
 
-// What is in the locals and on the stack where blocks begin.
+// The contents of locals and stack at the starts of blocks.
 
 #include <cstdint>
 #include <span>
@@ -11,73 +11,76 @@
 
 namespace waybill::bytecode {
 
-// Contents of a local or stack place that are no Value.
+// Contents of a slot (a local, or a position of the stack) that are not Values.
 inline constexpr ValueId kUnbound = 0xffffffff;     // A local without a value.
-inline constexpr ValueId kNull = 0xfffffffe;        // The free place of a call's two.
+inline constexpr ValueId kNull = 0xfffffffe;        // NULL beside a callable.
 inline constexpr ValueId kBuildClass = 0xfffffffd;  // __build_class__
 inline constexpr ValueId kSliceMark = 0xfffffffc;   // A slice, about to be a subscript.
 
-inline ValueId plain(ValueId id) { return id >= kSliceMark ? kUnknownValue : id; }
+inline ValueId value_or_unknown(ValueId id) {
+  return id >= kSliceMark ? kUnknownValue : id;
+}
 
-enum class FlowOutcome : std::uint8_t {
-  kFine,
-  kTooMuch,      // The budget is used up.
-  kUnevenStack,  // Ways into a block that differ in the stack's height.
+enum class MergeOutcome : std::uint8_t {
+  kMerged,
+  kOverBudget,   // The budget is exceeded.
+  kUnevenStack,  // Predecessors that disagree on the stack's height.
 };
 
 // The states at the starts of all blocks, in one array. A pass visits the blocks in
-// order and lets states arrive at the blocks they lead to. Places where different
-// values meet become kUnions. If that shows only after a block has been visited (a
-// loop), then the place is marked, and another pass makes a union of it from the start.
-// A union then only gains operands: what was computed from it stays right.
+// order, and merges the state at a block's end into its successors. Slots where
+// different values merge become kUnions. If that happens after a block has been visited
+// (a loop), the slot is marked, and the next pass starts with a union there. A union
+// only gains operands, so values computed from it stay valid.
 class FlowState {
  public:
   FlowState(const ControlFlow& flow, ValueGraph& graph, std::size_t local_count,
             std::int64_t budget);
 
   void begin_pass();
-  // Is there a place that a loop changes and that was no union?
+  // Whether a loop changes a slot that was not a union.
   bool needs_another_pass() const { return needs_another_pass_; }
 
-  // `state`: locals, then stack. `offset` is for unions that are made.
-  FlowOutcome arrive(std::uint32_t block, std::span<const ValueId> state,
-                     std::uint32_t offset);
+  // Merges a state into the start of a block. `state`: locals, then stack. `offset`: of
+  // unions made here.
+  MergeOutcome flow_to(std::uint32_t block, std::span<const ValueId> state,
+                       std::uint32_t offset);
 
-  // One more value that a local may have where `block`, a handler, begins.
-  void arrive_in_local(std::uint32_t block, std::size_t local, ValueId value);
+  // Merges a value into a local at the start of `block`, a handler.
+  void flow_to_local(std::uint32_t block, std::size_t local, ValueId value);
 
   bool is_reached(std::uint32_t block) const { return states_[block].arrived; }
-  // The state that `block` starts with; from now on it counts as visited.
+  // The state at the start of `block`, which counts as visited from now on.
   std::span<const ValueId> visit(std::uint32_t block);
 
-  // Takes from the budget that bounds time and memory. False when it is used up.
+  // Spends some of the budget, which bounds time and memory. False if it is exceeded.
   bool spend(std::size_t work) {
     budget_ -= static_cast<std::int64_t>(work);
     return budget_ >= 0;
   }
 
-  // Values that found no place in a full union.
+  // Values that did not fit into a full union.
   std::vector<ValueId>& overflow() { return overflow_; }
 
  private:
   struct State {
-    std::size_t first_place = 0;
-    std::size_t place_count = 0;
+    std::size_t first_slot = 0;
+    std::size_t slot_count = 0;
     bool allocated = false;
-    bool arrived = false;  // In this pass, as is `visited`.
+    bool arrived = false;  // In this pass; the same for `visited`.
     bool visited = false;
     bool is_loop_head = false;
     std::uint32_t offset = 0;
   };
 
-  // A place is marked to become a union, from the next pass on, or holds one.
+  // A slot is marked to become a union in the next pass, or holds one.
   enum class Mark : std::uint8_t { kNone, kMarked, kUnion };
 
-  void place_first(State& state, std::size_t place, ValueId value);
+  void store_first(State& state, std::size_t place, ValueId value);
   void merge(State& state, std::size_t place, ValueId value);
   void add(ValueId whole, ValueId value);
   bool ignores(std::uint32_t block, std::size_t place) const {
-    return place < local_count_ && !flow_.is_needed(block, place);
+    return place < local_count_ && !flow_.is_live(block, place);
   }
 
   const ControlFlow& flow_;
@@ -85,8 +88,8 @@ class FlowState {
   std::size_t local_count_;
   std::int64_t budget_;
   std::vector<State> states_;
-  std::vector<ValueId> places_;
-  std::vector<Mark> marks_;  // By place; kept from pass to pass.
+  std::vector<ValueId> slots_;
+  std::vector<Mark> marks_;  // By slot; persists between passes.
   std::vector<ValueId> overflow_;
   int passes_ = 0;
   bool needs_another_pass_ = false;

@@ -12,7 +12,8 @@ constexpr std::uint32_t kDefaultsPart = 1;
 constexpr std::uint32_t kKeywordDefaultsPart = 2;
 constexpr std::uint32_t kAnnotationsPart = 4;
 
-// How far a call looks into unions for nested functions.
+// How many unions a call searches for nested functions, and how many functions it
+// binds.
 constexpr std::size_t kMaxUnionsSearched = 8;
 constexpr std::size_t kMaxFunctionsFound = 16;
 
@@ -49,7 +50,7 @@ void FunctionCalls::set_part(ValueId function, std::uint32_t part, ValueId value
     Default entry;
     entry.code = code;
     entry.value = graph_.operands(value)[i];
-    if (!escapes_.matters(entry.value)) continue;
+    if (!escapes_.may_hold_module(entry.value)) continue;
     if (!keyword) {
       entry.position = given.operand_count - 1 - i;
     } else {
@@ -103,7 +104,7 @@ ValueId FunctionCalls::getattr(std::span<const ValueId> arguments,
   const Value& name = graph_[arguments[1]];
   const bool is_text = name.kind == Value::Kind::kConstant &&
                        code_.constants[name.index].kind == ConstantView::Kind::kText;
-  // Any attribute at all: nobody can say which.
+  // It may read any attribute.
   if (!is_text) escapes_.add(arguments[0]);
   return graph_.make(Value::Kind::kGetattr, 0, arguments[0], offset,
                      arguments.subspan(1));
@@ -111,7 +112,7 @@ ValueId FunctionCalls::getattr(std::span<const ValueId> arguments,
 
 void FunctionCalls::bind(ValueId function, std::span<const ValueId> positional) {
   for (std::size_t i = 0; i < positional.size(); ++i) {
-    if (!escapes_.matters(positional[i])) continue;
+    if (!escapes_.may_hold_module(positional[i])) continue;
     summary_.bindings.push_back(
         {graph_[function].index, static_cast<std::uint32_t>(i), positional[i]});
   }
@@ -121,7 +122,8 @@ void FunctionCalls::escape_all(std::span<const ValueId> values) {
   for (const ValueId value : values) escapes_.add(value);
 }
 
-// Fills functions_ with those that a union may be. False: it may be something else too.
+// Fills functions_ with the functions that a union may be. False if it may be another
+// value too.
 bool FunctionCalls::find_functions(ValueId callee) {
   functions_.clear();
   std::vector<ValueId> unions{callee};
@@ -143,7 +145,7 @@ bool FunctionCalls::find_functions(ValueId callee) {
   return functions_only;
 }
 
-bool FunctionCalls::judge_pending() {
+bool FunctionCalls::resolve_pending() {
   for (const Pending& pending : pending_) {
     const auto arguments =
         std::span(pending_arguments_)
@@ -160,8 +162,8 @@ bool FunctionCalls::judge_pending() {
 
 void Escapes::clear() { has_escaped_.clear(); }
 
-bool Escapes::matters(ValueId value) const {
-  switch (graph_[plain(value)].kind) {
+bool Escapes::may_hold_module(ValueId value) const {
+  switch (graph_[value_or_unknown(value)].kind) {
     case Value::Kind::kUnknown:
     case Value::Kind::kConstant:
     case Value::Kind::kInteger:
@@ -172,12 +174,12 @@ bool Escapes::matters(ValueId value) const {
 }
 
 void Escapes::add(ValueId value) {
-  value = plain(value);
-  if (!matters(value)) return;
+  value = value_or_unknown(value);
+  if (!may_hold_module(value)) return;
   if (graph_[value].kind == Value::Kind::kPack) {
     const auto operands = graph_.operands(value);
     if (std::none_of(operands.begin(), operands.end(),
-                     [this](ValueId operand) { return matters(operand); })) {
+                     [this](ValueId operand) { return may_hold_module(operand); })) {
       return;
     }
   }
@@ -187,7 +189,7 @@ void Escapes::add(ValueId value) {
   summary_.escapes.push_back(value);
 }
 
-void Escapes::add_packs_behind_attributes() {
+void Escapes::escape_packs_with_attributes() {
   const std::size_t count = graph_.size();
   for (ValueId id = 0; id < count; ++id) {
     if (graph_[id].kind != Value::Kind::kAttribute) continue;

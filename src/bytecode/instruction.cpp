@@ -14,13 +14,13 @@ namespace {
 // Subscripting, as an operand of BINARY_OP (NB_SUBSCR), and the common constant -1.
 constexpr std::uint32_t kSubscriptOperator = 26;
 constexpr std::uint32_t kCommonMinusOne = 11;
-// Operands of CALL_INTRINSIC_1 that keep their operand to themselves, or as it is.
+// Operands of CALL_INTRINSIC_1 whose argument does not escape.
 constexpr std::uint32_t kImportStarIntrinsic = 2;
 constexpr std::uint32_t kStopIterationIntrinsic = 3;
 constexpr std::uint32_t kUnaryPositiveIntrinsic = 5;
 constexpr std::uint32_t kListToTupleIntrinsic = 6;
 
-// Takes instructions apart as the loop over units gives them.
+// Splits the instructions that walk_units() passes to it.
 class Splitter {
  public:
   static constexpr bool kCountsCaches = false;
@@ -32,7 +32,7 @@ class Splitter {
            std::size_t next, Error& error) {
     const std::uint64_t pops = row.pops.of(argument);
     const std::uint64_t pushes = row.pushes.of(argument);
-    // A real count is bounded by the instructions that made or will use the values.
+    // A valid count is bounded by the instructions that make or use the values.
     if (pops > size_ + 8 || pushes > size_ + 8) {
       error = {ErrorCode::kMalformed, start,
                std::string(row.name) + " counts more values than there are bytes"};
@@ -49,7 +49,8 @@ class Splitter {
     if (instruction.can_jump) {
       const std::uint64_t distance = std::uint64_t{argument} * 2;
       const bool back = row.jump == Jump::kBackward;
-      // Before the start is beyond the end too: distances have 33 bits of 64.
+      // A target before the start wraps around to beyond the end: distances have 33
+      // bits of 64.
       const std::uint64_t target = back ? next - distance : next + distance;
       if (target >= size_) {
         error = {ErrorCode::kMalformed, start, "a jump leaves the code"};
@@ -71,8 +72,8 @@ class Splitter {
     all_.push_back(instruction);
   }
 
-  // A load of names[argument >> flag_bits]. Bit 0 asks for a NULL in the free place of
-  // a call's two: below the callable, or above it.
+  // Adds a load of names[argument >> flag_bits]. Bit 0 asks for a NULL beside the
+  // callable, below or above it.
   void push_load(const Instruction& from, Operation operation, std::uint8_t flag_bits,
                  bool null_is_below) {
     const bool null = flag_bits > 0 && (from.argument & 1) != 0;
@@ -127,7 +128,7 @@ class Splitter {
                              : Operation::kEscape,
                          0, from.pops, from.pushes);
       case Operation::kMakeFunction:
-        // From 3.13 on the parts come by SET_FUNCTION_ATTRIBUTE, and oparg is nothing.
+        // From 3.13 on SET_FUNCTION_ATTRIBUTE sets the parts, and oparg is unused.
         return push_back(from, from.operation, from.pops == 1 ? 0 : from.argument,
                          from.pops, 1);
       case Operation::kIntrinsic:

@@ -14,9 +14,9 @@
 
 namespace waybill::bytecode {
 
-// One step of the stack machine. One opcode may give several steps: LOAD_FAST_LOAD_FAST
-// is two kLoadLocal, LOAD_ATTR of a method a kLoadAttribute and a kPushNull. Only
-// operations that opcode_table.h does not call "split by the reader" occur.
+// One step of the stack machine. One opcode may become several steps:
+// LOAD_FAST_LOAD_FAST two kLoadLocals, LOAD_ATTR of a method a kLoadAttribute and a
+// kPushNull. Operations that opcode_table.h calls "split by the reader" do not occur.
 struct Instruction {
   Operation operation = Operation::kUnknown;
   std::int8_t jump_pushes = 0;  // See OpcodeRow.
@@ -28,14 +28,14 @@ struct Instruction {
   std::uint32_t offset = 0;
 };
 
-// True when control never goes on to the next instruction.
+// Whether control never reaches the next instruction from this one.
 bool ends_block(Operation operation);
 
-// Takes co_code apart.
+// Reads co_code.
 //
-// Errors: kPythonMismatch (no table for `version`), kUnknownTag (an opcode the version
-// does not have, or one of instrumented code), kMalformed (odd length, a cut or too
-// long EXTENDED_ARG, a used cache, a jump outside).
+// Errors: kPythonMismatch (no table for `version`), kUnknownTag (an opcode that the
+// version does not have, or one of instrumented code), kMalformed (odd length, a
+// truncated or too long EXTENDED_ARG, a used cache, a jump outside).
 // Cost: one pass; at most two Instructions for each two bytes.
 Result<std::vector<Instruction>> read_instructions(int version, BytesView code);
 

@@ -1,8 +1,8 @@
-// The encoding, since CPython 3.11: a row of entries. Bit 7 marks the first byte of
-// each; below it stand four bits for the form and three for the units covered, less
-// one. What follows depends on the form: columns in one byte, in two, or numbers in
-// groups of 6 bits, of which bit 6 says that another group follows. Tested by
-// tests/bytecode/line_table_test.cpp.
+// The encoding, since CPython 3.11: a sequence of entries. Bit 7 marks the first byte
+// of each. Below it are four bits for the form, and three for the number of covered
+// units minus one. The form decides what follows: columns in one byte, in two, or
+// numbers in groups of 6 bits, of which bit 6 marks that another group follows.
+// Tested by tests/bytecode/line_table_test.cpp.
 
 #include "bytecode/line_table.h"
 
@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::uint8_t kFirst = 0x80;
 constexpr std::uint8_t kMore = 0x40;
-// Of a number: 32 bits and a sign.
+// Groups of a number: 32 bits and a sign.
 constexpr int kMaxGroups = 6;
 
-// What stands behind the first byte of an entry: so many bytes, then so many numbers.
+// The bytes behind the first byte of an entry: `bytes` single bytes, then `numbers`
+// numbers.
 struct Form {
   std::uint8_t bytes;
   std::uint8_t numbers;
@@ -25,14 +26,14 @@ struct Form {
 
 constexpr Form form_of(std::uint8_t first) {
   const unsigned code = first >> 3 & 15u;
-  if (code < 10) return {1, 0};   // Both columns near each other.
-  if (code < 13) return {2, 0};   // Both columns, on a line close by.
-  if (code == 13) return {0, 1};  // A line alone.
-  if (code == 14) return {0, 4};  // Lines and columns.
-  return {0, 0};                  // Nothing.
+  if (code < 10) return {1, 0};   // Short form: both columns.
+  if (code < 13) return {2, 0};   // One-line form: a near line, both columns.
+  if (code == 13) return {0, 1};  // No columns: a line.
+  if (code == 14) return {0, 4};  // Long form: lines and columns.
+  return {0, 0};                  // No location.
 }
 
-// Moves `at` behind one byte, or one number, of an entry; false if it is not whole.
+// Skip one byte, or one number, of an entry; false if it is incomplete.
 bool pass_byte(BytesView table, std::size_t& at) {
   return at < table.size() && (table[at++] & kFirst) == 0;
 }
@@ -56,7 +57,7 @@ bool pass_entry(BytesView table, std::size_t& at) {
   return true;
 }
 
-// The number behind the first byte of an entry that tells its line: sign in bit 0.
+// The signed number behind the first byte of an entry; its sign is bit 0.
 std::int64_t line_step(BytesView table, std::size_t at) {
   std::uint64_t number = 0;
   for (int groups = 0; groups < kMaxGroups; ++groups) {

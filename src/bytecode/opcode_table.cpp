@@ -1,4 +1,4 @@
-// The generated rows, spread over one array of 256 per version.
+// The generated rows, in one array of 256 per version.
 // Tested by tests/bytecode/instruction_test.cpp and test_stack_effects.py.
 
 #include "bytecode/opcode_table.h"

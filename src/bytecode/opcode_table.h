@@ -1,10 +1,10 @@
 #pragma once
 
-// What each opcode of each CPython from 3.11 to 3.15 means to us.
+// The meaning of each opcode of CPython 3.11 to 3.15.
 //
-// The rows are generated from the interpreters (make_opcode_table.py) and checked
-// against dis.stack_effect. Everything that differs between versions stands in them;
-// code that looks at instructions meets Operations only.
+// make_opcode_table.py generates the rows from the interpreters, and dis.stack_effect
+// checks them. They hold all differences between versions; analyses see only
+// Operations.
 
 #include <array>
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace waybill::bytecode {
 
-// What an instruction does, as far as the walker cares. Comments tell the operands,
+// What an instruction does, as far as the walker needs it. Comments give the operands,
 // the top of the stack last; `argument` is Instruction::argument.
 enum class Operation : std::uint8_t {
   kUnknown,       // The version has no such opcode.
-  kNotCanonical,  // Instrumented or traced: not in what PyCode_GetCode gives.
+  kNotCanonical,  // Instrumented or traced; never in PyCode_GetCode's result.
   kCache,
   kExtendedArg,
 
-  // Effects: pops are used up here, or leave, and pushes are new.
+  // Effects: popped values are consumed here or escape; pushed ones are new.
   kConsume,
   kEscape,
-  kEscapeDeepest,    // The deepest operand leaves.
+  kEscapeDeepest,    // The deepest operand escapes.
   kExtendContainer,  // Operands go into the container `argument` deep below them.
   kMatchKeys,        // Peeks at subject, keys; pushes what the subject holds there.
   kIntrinsic,        // Split by the reader into kConsume and kEscape.
 
   kPushNull,
-  kCopy,  // Of the value `argument` deep; 1 is the top.
+  kCopy,  // The value `argument` deep; 1 is the top.
   kSwap,  // The top with the value `argument` deep.
 
   kLoadConstant,        // constants[argument]
@@ -101,7 +101,7 @@ enum class Operation : std::uint8_t {
   kReraise,
 };
 
-// The part of a count that depends on oparg.
+// The term of a count that depends on oparg.
 enum class Term : std::uint8_t {
   kNone,
   kArgument,
@@ -123,16 +123,16 @@ struct Count {
 
 enum class Jump : std::uint8_t { kNone, kForward, kBackward };
 
-// What oparg has to be, after its flag bits.
+// What oparg must be, without its flag bits.
 enum class Operand : std::uint8_t {
   kAny,
   kConstant,     // An index into co_consts,
   kName,         // into co_names,
   kLocal,        // into co_localsplusnames.
   kByte,         // Below 256, also after EXTENDED_ARG.
-  kTwoLocals,    // Two indices, of four bits the second.
+  kTwoLocals,    // Two indices; the second has four bits.
   kCell,         // The index of a local that is a cell or a free variable.
-  kFreeCount,    // How many free variables there are.
+  kFreeCount,    // The number of free variables.
   kChoice,       // A number whose bit is set in OpcodeRow::choices.
   kCallFollows,  // Any, but the next instruction is a call.
 };
@@ -141,12 +141,12 @@ struct OpcodeRow {
   Operation operation = Operation::kUnknown;
   Count pops;
   Count pushes;
-  // What a conditional jump pushes when it jumps; -1 takes one more away.
+  // Values that a conditional jump pushes when it jumps; -1 pops one more.
   std::int8_t jump_pushes = 0;
-  std::uint8_t flag_bits = 0;  // Low bits of oparg below the index.
+  std::uint8_t flag_bits = 0;  // Flags in the low bits of oparg.
   Jump jump = Jump::kNone;
   std::uint8_t caches = 0;      // Units of inline cache behind the instruction.
-  std::uint8_t jump_skips = 0;  // Units behind the target to which it may jump, too.
+  std::uint8_t jump_skips = 0;  // It may also jump this many units behind the target.
   Operand operand = Operand::kAny;
   std::uint64_t choices = 0;
   std::string_view name = {};  // CPython's, for messages.

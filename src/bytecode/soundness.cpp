@@ -1,5 +1,5 @@
-// One walk over the units checks each instruction by its row in the opcode table, and
-// notes as bits where instructions start and where jumps lead. What leads elsewhere is
+// One walk checks each instruction against its row in the opcode table, and records as
+// bits where instructions start and where jumps lead. Jumps that lead elsewhere are
 // found when all starts are known.
 // Tested by tests/bytecode/soundness_test.cpp, and on the code of the standard library
 // by tests/python/functions/test_stdlib_soundness.py.
@@ -24,10 +24,10 @@ namespace {
 constexpr std::uint8_t kCellKind = 0x40;
 constexpr std::uint8_t kFreeKind = 0x80;
 
-// Some units of the code; on the heap only for code that is long.
-class Units {
+// A set of units of the code; on the heap only for long code.
+class UnitSet {
  public:
-  explicit Units(std::size_t count) : word_count_(count / 64 + 1) {
+  explicit UnitSet(std::size_t count) : word_count_(count / 64 + 1) {
     if (word_count_ > kInlineWords) {
       long_.resize(word_count_);
       words_ = long_.data();
@@ -35,8 +35,8 @@ class Units {
       std::fill_n(words_, word_count_, 0);
     }
   }
-  Units(const Units&) = delete;
-  Units& operator=(const Units&) = delete;
+  UnitSet(const UnitSet&) = delete;
+  UnitSet& operator=(const UnitSet&) = delete;
 
   void add(std::size_t unit) { words_[unit / 64] |= std::uint64_t{1} << (unit % 64); }
   bool has(std::size_t unit) const {
@@ -44,7 +44,7 @@ class Units {
   }
 
   // The first unit that `others` does not have; -1 if there is none.
-  std::ptrdiff_t first_not_in(const Units& others) const {
+  std::ptrdiff_t first_not_in(const UnitSet& others) const {
     for (std::size_t i = 0; i < word_count_; ++i) {
       const std::uint64_t rest = words_[i] & ~others.words_[i];
       if (rest == 0) continue;
@@ -73,7 +73,7 @@ std::string_view name_of(Operand operand) {
     case Operand::kCell:
       return "locals";
     default:
-      return "things to choose from";
+      return "choices";
   }
 }
 
@@ -86,7 +86,7 @@ class Check {
         code_(code),
         starts_(code.instructions.size() / 2),
         targets_(code.instructions.size() / 2) {
-    // Operands from kTwoLocals on need another look, which no index gets past.
+    // An operand from kTwoLocals on has no bound, so each goes on to fits().
     const std::uint64_t any = UINT64_MAX;
     counts_ = {any, code.constant_count, code.name_count, code.local_kinds.size(), 256};
   }
@@ -111,9 +111,9 @@ class Check {
                "control runs off the end of the instructions"};
       return false;
     }
-    const std::ptrdiff_t astray = targets_.first_not_in(starts_);
-    if (astray < 0) return true;
-    error = {ErrorCode::kMalformed, static_cast<std::size_t>(astray) * 2,
+    const std::ptrdiff_t unaligned = targets_.first_not_in(starts_);
+    if (unaligned < 0) return true;
+    error = {ErrorCode::kMalformed, static_cast<std::size_t>(unaligned) * 2,
              "a jump leads here, where no instruction starts"};
     return false;
   }
@@ -146,7 +146,7 @@ class Check {
            (code_.local_kinds[local] & (kCellKind | kFreeKind)) != 0;
   }
 
-  // Counted when it is first asked for, which most code does not.
+  // Counted on first use, which most code does not need.
   std::uint64_t free_count() {
     if (free_count_) return *free_count_;
     const auto count = std::ranges::count_if(
@@ -154,7 +154,7 @@ class Check {
     return free_count_.emplace(static_cast<std::uint64_t>(count));
   }
 
-  // Operands that are not counted.
+  // Checks operands without a simple bound.
   bool fits(const OpcodeRow& row, std::uint32_t argument, std::size_t next) {
     const std::size_t locals = code_.local_kinds.size();
     switch (row.operand) {
@@ -204,7 +204,7 @@ class Check {
         [[fallthrough]];
       default:
         detail += " takes number " + std::to_string(index) + " of " +
-                  std::string(name_of(row.operand)) + ", which is not there";
+                  std::string(name_of(row.operand)) + ", which does not exist";
     }
     return {ErrorCode::kMalformed, start, std::move(detail)};
   }
@@ -229,8 +229,8 @@ class Check {
   std::array<std::uint64_t, 10> counts_;  // By Operand.
   Operation last_ = Operation::kUnknown;
   std::optional<std::uint64_t> free_count_;
-  Units starts_;
-  Units targets_;
+  UnitSet starts_;
+  UnitSet targets_;
 };
 
 tl::unexpected<Error> counted_from(std::size_t offset, Error error) {

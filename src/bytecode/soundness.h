@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether a code object has a form that the interpreter can be given: what can be told
-// of the code without following where it leads.
+// Checks that a code object has a form that the interpreter accepts, as far as that can
+// be decided without following control flow.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace waybill::bytecode {
 
-// What the check must know of a code object. The views point into memory of the
-// caller's.
+// The parts of a code object that the check needs. The views point into the caller's
+// memory.
 struct CodeShape {
   // Python's version as major * 100 + minor.
   int version = 0;
@@ -21,29 +21,29 @@ struct CodeShape {
   std::size_t name_count = 0;
   std::size_t constant_count = 0;
   std::uint32_t stack_size = 0;
-  // Where instructions and exception table begin in what they were read from. Errors
-  // count from there.
+  // Offsets of instructions and exception table in their source, for errors.
   std::size_t instructions_offset = 0;
   std::size_t exceptions_offset = 0;
 };
 
-// Whether code of this version can be checked. Of another one nothing is known here.
+// Whether there is an opcode table for this version.
 bool is_known_version(int version);
 
-// Checks, of a version that is known,
-// - that each opcode is one of its canonical code, with its inline caches, all zero;
-// - that operands are within what they count: names, constants, locals, free variables,
-//   and the few things that a number stands for; that cells are asked of locals which
-//   are cells or free variables;
-// - that jumps, and the exception table, lead to where an instruction starts;
-// - that the last instruction lets control go nowhere else;
-// - that each handler finds room on the stack for what it is given.
-// Not checked is what takes following the code: heights of the stack, types of
-// constants and values, whether a local has a value, what the flags say. Code that
-// passes can still crash the interpreter when it runs; it does no harm before that.
+// Checks, for a known version,
+// - that each opcode is in its canonical code, with its inline caches, all zero;
+// - that operands are within their bounds: names, constants, locals, free variables,
+// and
+//   the choices that a number selects; that instructions on cells get a local that is a
+//   cell or free variable;
+// - that jumps, and the exception table, lead to the start of an instruction;
+// - that the last instruction ends control flow;
+// - that each handler has room on the stack for its operands.
+// Not checked is what needs control flow: stack heights, types of constants and values,
+// unbound locals, the meaning of flags. Code that passes can still crash the
+// interpreter when it runs; it does no harm before that.
 //
-// Errors: kUnknownTag (an opcode the version does not have), kMalformed, and
-// kPythonMismatch (a version that is not known).
+// Errors: kUnknownTag (an opcode that the version does not have), kMalformed, and
+// kPythonMismatch (an unknown version).
 // Cost: one pass, about twenty processor instructions for each of co_code; no
 // allocation below 2 KiB of instructions. Thread-safe.
 Result<void> check_soundness(const CodeShape& code);

@@ -1,5 +1,5 @@
 // What a code object does with the values it loads: abstract interpretation of its
-// bytecode. This page tells what is followed; the work is done in
+// bytecode. This page says what is followed; the work is done in
 //
 //   instruction.cpp       bytes -> steps without versions or encodings
 //   control_flow.cpp      steps -> blocks, their order, which locals are needed where
@@ -7,14 +7,14 @@
 //   evaluator.cpp         one step on abstract locals and stack
 //   function_calls.cpp    which values calls pass to nested functions, and which leave
 //
-// CoarseCollector, below, is the way out when all this would cost too much.
+// CoarseCollector, below, is the fallback when this would exceed the budget.
 //
-// How. Locals and stack hold ValueIds instead of objects. Each block runs once a pass,
-// after the blocks that lead to it. Where two ways meet with different values, the
-// place becomes a kUnion. When a loop brings something new to a block that has run, the
-// place is marked, and a new pass starts with a union there. A union only ever gains
-// operands, so nothing computed from it has to be taken back; what depends on all of
-// its operands (is it only functions that are called here?) is judged at the end.
+// How. Locals and stack hold ValueIds instead of objects. Each block runs once per
+// pass, after the blocks that lead to it. Where two predecessors bring different
+// values, the slot becomes a kUnion. When a loop brings a new value to a block that has
+// run, the slot is marked, and the next pass starts with a union there. A union only
+// gains operands, so nothing computed from it has to be revised; what depends on all of
+// its operands (is it only functions that are called here?) is decided at the end.
 //
 // Followed, each with what the summary says of it:
 //   xml.etree.X                 global xml -> .etree -> .X
@@ -62,29 +62,29 @@ namespace waybill {
 namespace bytecode {
 namespace {
 
-// What is left when blocks times locals is beyond the budget: an over-approximation
-// that needs no states. A consumer that treats escapes as it must (any attribute name
-// may be applied to them) finds all it would have found, and more.
+// The fallback when blocks times locals exceed the budget: an over-approximation
+// without states. A consumer that handles escapes correctly (any attribute name may be
+// applied to them) finds everything it would have found, and more.
 class CoarseCollector {
  public:
   CoarseCollector(const CodeView& code, CodeSummary& summary)
       : code_(code), summary_(summary) {}
 
-  // Fills in all of the summary but `globals` and `nested`, in one pass over the
-  // instructions. Every value that the code can get hold of is an escape, and every
-  // attribute name it uses is there as an attribute of kUnknown.
+  // Fills in the summary except `globals` and `nested`, in one pass over the
+  // instructions. Every value that the code can reach escapes, and every attribute name
+  // in it is an attribute of kUnknown.
   //
   // Errors: kMalformed, for indices out of range.
   Result<void> collect(std::span<const Instruction> instructions) {
     summary_ = CodeSummary{};
     for (std::uint32_t i = 0; i < code_.argument_count; ++i) {
-      give_away(Value::Kind::kParameter, i, kUnknownValue);
+      add_escape(Value::Kind::kParameter, i, kUnknownValue);
     }
     for (std::uint32_t i = 0; i < code_.constants.size(); ++i) {
       if (code_.constants[i].kind == ConstantView::Kind::kCode) {
-        give_away(Value::Kind::kFunction, i, kUnknownValue);
+        add_escape(Value::Kind::kFunction, i, kUnknownValue);
       }
-      // It may be what getattr() asks for.
+      // It may be the name in a getattr().
       if (code_.constants[i].kind == ConstantView::Kind::kText) {
         const ValueId text = graph_.make(Value::Kind::kConstant, i, 0, 0);
         graph_.make(Value::Kind::kGetattr, 0, 0, 0, std::span(&text, 1));
@@ -102,7 +102,7 @@ class CoarseCollector {
   }
 
  private:
-  void give_away(Value::Kind kind, std::uint32_t index, ValueId parent) {
+  void add_escape(Value::Kind kind, std::uint32_t index, ValueId parent) {
     const std::size_t before = graph_.size();
     const ValueId value = graph_.make(kind, index, parent, offset_);
     if (value >= before) summary_.escapes.push_back(value);
@@ -116,12 +116,12 @@ class CoarseCollector {
       case Operation::kLoadName:
       case Operation::kLoadDictOrGlobal:
         if (index >= code_.names.size()) return false;
-        give_away(Value::Kind::kGlobal, index, kUnknownValue);
+        add_escape(Value::Kind::kGlobal, index, kUnknownValue);
         return true;
       case Operation::kLoadCell:
       case Operation::kLoadDictOrCell:
         if (index >= code_.local_names.size()) return false;
-        give_away(Value::Kind::kVariable, index, kUnknownValue);
+        add_escape(Value::Kind::kVariable, index, kUnknownValue);
         return true;
       case Operation::kLoadAttribute:
         if (index >= code_.names.size()) return false;
@@ -129,7 +129,7 @@ class CoarseCollector {
         return true;
       case Operation::kImportFrom:
         if (index >= code_.names.size()) return false;
-        give_away(Value::Kind::kImportFrom, index, last_import_);
+        add_escape(Value::Kind::kImportFrom, index, last_import_);
         last_import_ = static_cast<ValueId>(graph_.size() - 1);
         return true;
       case Operation::kImportName:
@@ -139,7 +139,7 @@ class CoarseCollector {
     }
   }
 
-  // The two loads before an import are its level and its names: so compilers write it.
+  // Compilers load level and names right before an import.
   bool add_import(std::span<const Instruction> instructions, std::size_t i) {
     BodyImport import;
     import.name = instructions[i].argument;
@@ -159,8 +159,8 @@ class CoarseCollector {
     }
     summary_.imports.push_back(import);
     last_import_ = static_cast<ValueId>(graph_.size());
-    give_away(Value::Kind::kImport,
-              static_cast<std::uint32_t>(summary_.imports.size() - 1), kUnknownValue);
+    add_escape(Value::Kind::kImport,
+               static_cast<std::uint32_t>(summary_.imports.size() - 1), kUnknownValue);
     return true;
   }
 
@@ -184,8 +184,8 @@ namespace {
 
 using bytecode::Operation;
 
-// How far code runs in a straight line from its start, as a number of instructions:
-// what is stored there is there ever after.
+// The number of instructions that run in a straight line from the start: a name stored
+// there is bound from then on.
 std::size_t straight_length(const bytecode::ControlFlow& flow) {
   if (flow.blocks.empty() || flow.blocks[0].entry != kNoIndex) return 0;
   return flow.blocks[0].end;
@@ -209,8 +209,8 @@ std::uint8_t use_of(Operation operation) {
   }
 }
 
-// Lists the global names over the whole code, also what no control reaches: they decide
-// which globals travel. Gives the flags of bytecode::NameUse for each name.
+// Lists the global names in all of the code, unreachable parts included: they decide
+// which globals travel. Returns the bytecode::NameUse flags of each name.
 Result<std::vector<std::uint8_t>> list_names(const CodeView& code,
                                              const bytecode::ControlFlow& flow,
                                              CodeSummary& summary) {
@@ -230,18 +230,18 @@ Result<std::vector<std::uint8_t>> list_names(const CodeView& code,
     const bytecode::Instruction& instruction = flow.instructions[i];
     std::uint8_t use = use_of(instruction.operation);
     if (use == 0) continue;
-    std::uint8_t& known = uses[instruction.argument];
+    std::uint8_t& previous = uses[instruction.argument];
     const std::uint8_t exposed = bytecode::kNameSeen | bytecode::kNameDeleted;
-    if (use == bytecode::kNameStored && i < straight && (known & exposed) == 0) {
+    if (use == bytecode::kNameStored && i < straight && (previous & exposed) == 0) {
       use |= bytecode::kNameBound;
     }
-    if ((use & bytecode::kNameLoaded) != 0 && (known & bytecode::kNameBound) != 0) {
+    if ((use & bytecode::kNameLoaded) != 0 && (previous & bytecode::kNameBound) != 0) {
       use = bytecode::kNameLoaded;
     }
-    if ((use & ~known & bytecode::kNameSeen) != 0) {
+    if ((use & ~previous & bytecode::kNameSeen) != 0) {
       summary.globals.push_back(instruction.argument);
     }
-    known |= use;
+    previous |= use;
   }
   return uses;
 }

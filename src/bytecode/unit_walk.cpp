@@ -1,4 +1,4 @@
-// The errors of the loop over units, apart from it, so that it stays small.
+// The errors of walk_units(), out of line to keep it small.
 // Tested by tests/bytecode/instruction_test.cpp and soundness_test.cpp.
 
 #include "bytecode/unit_walk.h"

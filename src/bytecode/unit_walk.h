@@ -23,22 +23,22 @@
 
 namespace waybill::bytecode {
 
-// At most three EXTENDED_ARG stand before an instruction: 8 + 3 * 8 bits.
+// An instruction has at most three EXTENDED_ARG: 8 + 3 * 8 bits.
 inline constexpr std::size_t kMaxExtensionBytes = 6;
 
-// Why the unit at `at` begins no instruction.
+// The error for a unit that does not start an instruction.
 Error wrong_opcode(const OpcodeTable& table, BytesView code, std::size_t at);
-// Why the bytes from `at` on are not the caches of an instruction of this row.
+// The error for bytes that are not the caches of an instruction of this row.
 Error wrong_caches(const OpcodeRow& row, BytesView code, std::size_t at);
 Error wrong_length(BytesView code);
 Error lone_extension(std::size_t at);
-// Why there is no table: kPythonMismatch.
+// The error for a version without a table: kPythonMismatch.
 Error unknown_version(int version);
 
-// Gives all instructions to the sink, in order. False at the first error: the sink's,
-// kUnknownTag (an opcode the version does not have, or one of running code), kMalformed
-// (odd length, a cut or too long EXTENDED_ARG, caches that are in use, misplaced or, if
-// they are counted, missing). Offsets count in `code`.
+// Passes all instructions to the sink, in order. False at the first error: the sink's,
+// kUnknownTag (an opcode that the version does not have, or one of running code),
+// kMalformed (odd length, a truncated or too long EXTENDED_ARG, caches that are in use,
+// misplaced or, if counted, missing). Offsets count in `code`.
 // Cost: one pass, no allocation.
 template <typename Sink>
 bool walk_units(const OpcodeTable& table, BytesView code, Sink& sink, Error& error) {

@@ -1,6 +1,6 @@
-// Hash-consing: a value is looked up by kind, index, parent and operands before it is
-// made. Unions are outside of that, for they grow; their operands are linked lists
-// until move_into() lays them out.
+// Hash-consing: values are interned by kind, index, parent and operands. Unions are not
+// interned, since they grow; their operands are linked lists until move_into() lays
+// them out.
 // Tested by tests/bytecode/summarize_test.cpp.
 
 #include "bytecode/value_graph.h"
@@ -11,7 +11,7 @@ namespace waybill::bytecode {
 namespace {
 
 constexpr std::size_t kFirstTableSize = 64;
-// A union of more says little; the bound keeps adding to it cheap.
+// A larger union says little, and the bound keeps additions cheap.
 constexpr std::uint32_t kMaxAlternatives = 48;
 
 }  // namespace
@@ -122,7 +122,7 @@ bool ValueGraph::add_to_union(ValueId whole, ValueId value) {
   const auto link = static_cast<std::uint32_t>(links_.size());
   links_.push_back({full ? kUnknownValue : value, kNoIndex});
   if (full) {
-    // In front, where the next call sees at once that all is said.
+    // In front, so the next call sees at once that the union is full.
     links_[link].next = values_[whole].first_operand;
     values_[whole].first_operand = link;
   } else if (last == kNoIndex) {

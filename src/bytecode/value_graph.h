@@ -1,6 +1,6 @@
 #pragma once
 
-// Builds the graph of Values: equal values are one, unions may grow.
+// Builds the graph of Values: equal values are interned, and unions can grow.
 
 #include <cstdint>
 #include <span>
@@ -10,36 +10,36 @@
 
 namespace waybill::bytecode {
 
-// The one kUnknown; it is always there.
+// The only kUnknown; always exists.
 inline constexpr ValueId kUnknownValue = 0;
 
-// How positions of a kPack's operands can be relied on; Value::index tells it.
+// What the positions of a kPack's operands mean; stored in Value::index.
 enum class PackOrder : std::uint32_t { kTuple = 0, kCollection = 1, kMap = 2 };
 
 class ValueGraph {
  public:
   ValueGraph() { clear(); }
 
-  // Back to the one kUnknown; keeps memory.
+  // Resets to the single kUnknown, and keeps the memory.
   void clear();
 
-  // The value of that description, made at `offset` unless there is one already.
+  // The value of this description; created with `offset` if it does not exist.
   ValueId make(Value::Kind kind, std::uint32_t index, ValueId parent,
                std::uint32_t offset, std::span<const ValueId> operands = {});
 
-  // A kPack of a map's values. The keys, one for each, stand behind the operands.
+  // A kPack of a dict's values. The keys, one for each, follow the operands.
   ValueId make_map(std::span<const ValueId> values_then_keys, std::uint32_t offset);
 
   // A new kUnion, equal to no other.
   ValueId make_union(std::uint32_t offset);
 
-  // Adds to a kUnion what is not there yet. False when it is full: then `value` is
-  // not in it, kUnknown is, and `value` has to be treated as escaped.
+  // Adds a value to a kUnion unless it is there. False if the union is full: it
+  // contains kUnknown instead of `value`, and the caller must let `value` escape.
   bool add_to_union(ValueId whole, ValueId value);
 
   const Value& operator[](ValueId id) const { return values_[id]; }
   std::size_t size() const { return values_.size(); }
-  // Numbers held besides values, to bound memory by.
+  // The number of stored operands, to bound memory.
   std::size_t operand_count() const { return operands_.size() + links_.size(); }
 
   // Operands of anything but a kUnion. Valid until the next make().
@@ -72,7 +72,7 @@ class ValueGraph {
   std::vector<Value> values_;
   std::vector<ValueId> operands_;
   std::vector<Link> links_;
-  // Open addressing; 0 is free, for kUnknown is never looked up.
+  // Open addressing; 0 is free: kUnknown is never interned.
   std::vector<ValueId> table_;
   std::size_t interned_ = 0;
 };

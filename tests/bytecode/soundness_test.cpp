@@ -153,7 +153,7 @@ TEST(Soundness, CountsNamesAndConstants) {
                            .op("STORE_NAME", 1)
                            .op("LOAD_CONST", 0)));
     expect_malformed(ended(Draft(version).op("NOP").op("LOAD_GLOBAL", 4)), 2,
-                     "LOAD_GLOBAL takes number 2 of names, which is not there");
+                     "LOAD_GLOBAL takes number 2 of names, which does not exist");
     expect_malformed(ended(Draft(version).op("LOAD_ATTR", 2u << attribute)), 0,
                      "LOAD_ATTR takes number 2 of names");
     expect_malformed(ended(Draft(version).op("IMPORT_NAME", 2u << import)), 0,
