@@ -15,9 +15,9 @@ struct Range {
   char32_t last;
 };
 
-// Of Unicode 15.1: the categories Cc, Cf, Cs, Zl and Zp (UnicodeData.txt), and
-// Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which keeps places for
-// characters to come. tests/cli/test_invisible.py compares them with Python's.
+// From Unicode 15.1: the categories Cc, Cf, Cs, Zl and Zp (UnicodeData.txt), and
+// Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which reserves ranges for
+// future characters. tests/cli/test_invisible.py compares them with Python's.
 constexpr Range kControls[] = {
     {0x00, 0x1f},        // C0
     {0x7f, 0x9f},        // Delete, C1
@@ -71,7 +71,7 @@ char32_t first_character(std::string_view text, std::size_t& length) {
 }
 
 bool is_control(char32_t point) {
-  if (point >= 0x20 && point < 0x7f) return false;  // As nearly all are.
+  if (point >= 0x20 && point < 0x7f) return false;  // The common case.
   return std::ranges::any_of(kControls, [&](const Range& range) {
     return range.first <= point && point <= range.last;
   });

@@ -1,7 +1,7 @@
 #pragma once
 
-// What text must not bring to a terminal: characters that move its cursor, change it,
-// turn the direction of the text around them, or are not seen at all.
+// Characters that must not reach a terminal: those that move its cursor, change its
+// state, reverse the direction of text, or are invisible.
 
 #include <cstddef>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace waybill::envelope {
 
-// The code point that starts `text`, which is not empty, and how many bytes it takes; 0
-// where they make none.
+// Decodes the first code point of `text`, which must not be empty. `length` becomes its
+// size in bytes; 0 if the bytes are not UTF-8.
 char32_t first_character(std::string_view text, std::size_t& length);
 
-// Lone surrogates count as such: no terminal knows them.
+// True for lone surrogates too: no terminal can show them.
 bool is_control(char32_t point);
 
-// The text with control characters, and bytes that are no UTF-8, escaped.
+// The text with control characters and invalid UTF-8 escaped.
 std::string printable_text(std::string_view text);
 
 }  // namespace waybill::envelope

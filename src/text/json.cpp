@@ -17,14 +17,14 @@ using Library = nlohmann::ordered_json;
 
 Library& at(void* node) { return *static_cast<Library*>(node); }
 
-// Those of an object, in the order in which they were made.
+// The members of an object, in order of insertion.
 Library::object_t::Container& members(void* node) {
   return at(node).get_ref<Library::object_t&>();
 }
 
-// Takes a tree apart from its leaves; depth is bounded where the tree is made. What got
-// no memory for its content has a type and a null pointer, which its destructor would
-// follow.
+// Destroys a tree from its leaves up; its depth is bounded by whoever builds it. A node
+// whose content could not be allocated has a type and a null pointer, which the
+// library's destructor would dereference.
 void take_apart(Library& json) {
   if (auto* array = json.get_ptr<Library::array_t*>()) {
     for (Library& child : *array) take_apart(child);
@@ -155,7 +155,8 @@ std::string hex(BytesView bytes) {
   return text;
 }
 
-// --- For terminals.
+// --- For terminals. This code walks what nlohmann-json wrote: only strings have
+// quotes, and only strings hold non-ASCII characters.
 
 namespace {
 
@@ -163,8 +164,8 @@ constexpr const char* kName = "36";
 constexpr const char* kText = "32";
 constexpr const char* kOther = "33";
 
-// The length of the control character that starts there, and its number; 0 if it is
-// none. Those below space are escaped already, but for the ends of lines.
+// The size of the control character at the start of `text`, and its code point; 0 for
+// other characters. nlohmann-json escapes those below space, and line ends are allowed.
 std::size_t control_at(std::string_view text, char32_t& point) {
   std::size_t length = 0;
   point = first_character(text, length);
@@ -194,7 +195,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// The length of the string that starts there, with its quotes.
+// The size of the string literal at the start of `json`, quotes included.
 std::size_t string_length(std::string_view json) {
   std::size_t end = 1;
   while (json[end] != '"') end += json[end] == '\\' ? 2 : 1;
@@ -212,7 +213,7 @@ std::string json_escape(char32_t point) {
                      0xdc00 + (rest & 0x3ff));
 }
 
-std::string painted(std::string text, bool colours) {
+std::string format_for_terminal(std::string text, bool colours) {
   if (!colours) return has_control(text) ? escaped(text) : std::move(text);
   std::string_view json = text;
   constexpr std::string_view kBetween = "{}[],: \n\"";

@@ -1,9 +1,9 @@
 #pragma once
 
-// JSON as a tree, for what is written as it is or laid out as lines.
+// JSON as a tree, which is written as JSON or laid out as lines of text.
 //
-// nlohmann-json holds and writes the tree. Its templates take seconds of the compiler
-// in each source that sees them, so json.cpp alone does: all else goes through handles.
+// nlohmann-json holds and writes the tree. Its templates cost seconds of compile time
+// in each source, so only json.cpp includes them; all others use handles.
 
 #include <concepts>
 #include <cstddef>
@@ -19,15 +19,15 @@
 namespace waybill::envelope {
 
 // A handle to a node of a JsonTree, as cheap to copy as a pointer. Assigning a value
-// changes the node; assigning a handle, which only a variable allows, changes what the
-// variable refers to. A handle is valid as long as the tree, and as long as what holds
-// the node gets no more members than there was room for.
+// changes the node. Assigning a handle, which only variables allow, rebinds the
+// variable. A handle is valid as long as the tree, and as long as the node's container
+// does not grow beyond its reserved size.
 class Json {
  public:
   Json(const Json&) = default;
   Json& operator=(const Json&) & = default;
 
-  // --- Writing. What is not UTF-8 in a text is replaced where the tree is written.
+  // --- Writing. Invalid UTF-8 is replaced when the tree is written.
 
   void operator=(std::nullptr_t) const;
   void operator=(std::string_view text) const;
@@ -44,27 +44,26 @@ class Json {
     }
   }
 
-  // Make the node an empty object or array with room for so many members, and give it.
+  // Makes the node an empty object or array with reserved size, and returns it.
   Json make_object(std::size_t room) const;
   Json make_array(std::size_t room = 0) const;
 
-  // A new member, null: of an object under a key that it may not have yet, or at the
-  // end of an array.
+  // Adds a member, null: to an object under a new key, or at the end of an array.
   Json add(std::string_view key) const;
   Json append() const;
 
-  // Moves another node's value here, and leaves null there.
+  // Moves the value of another node here, and leaves null there.
   void take(Json other) const;
 
   // --- Reading.
 
-  // The member of an object; where there is none it is made, null.
+  // The member of an object; created as null if it is missing.
   Json operator[](const char* key) const;
-  // The item of an array, which has more than `index`.
+  // The item of an array, at an index within its size.
   Json operator[](std::integral auto index) const {
     return item(static_cast<std::size_t>(index));
   }
-  // The member of an object, if this is one that has it.
+  // The member of an object; nothing if it is missing or this is not an object.
   std::optional<Json> find(const char* key) const;
   bool contains(const char* key) const { return find(key).has_value(); }
 
@@ -74,7 +73,7 @@ class Json {
   bool is_object() const;
   bool is_array() const;
 
-  // What the node is known to be.
+  // The content; the node must have this type.
   const std::string& text() const;
   bool boolean() const;
   std::int64_t integer() const;
@@ -83,7 +82,7 @@ class Json {
   // Members of an object or items of an array; 0 of null.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
-  // Of an object, in the order in which they were made.
+  // Keys and values of an object, in order of insertion.
   const std::string& key_at(std::size_t index) const;
   Json value_at(std::size_t index) const;
 
@@ -92,9 +91,9 @@ class Json {
   Iterator begin() const;
   Iterator end() const;
 
-  // The node as JSON: on one line, or with `indent` spaces for each level.
+  // The node as JSON: on one line, or indented by `indent` spaces for each level.
   std::string dump(int indent = -1) const;
-  // On one line, all but ASCII escaped.
+  // On one line, with all non-ASCII characters escaped.
   std::string dump_ascii() const;
 
  private:
@@ -127,10 +126,9 @@ class Json::Iterator {
 inline Json::Iterator Json::begin() const { return {*this, 0}; }
 inline Json::Iterator Json::end() const { return {*this, size()}; }
 
-// Where a tree is made, null at first. The library's destructor needs memory for what
-// is nested, and must not fail; so no tree is made elsewhere and moved, and what grows
-// gets its room first: an object that grows copies all it holds, and may fail in the
-// middle.
+// Owns a tree, null at first. The library's destructor allocates for nested values and
+// must not fail, so no tree is built elsewhere and moved here. Containers reserve their
+// size first: an object that grows copies its members, and may fail halfway.
 class JsonTree {
  public:
   JsonTree();
@@ -151,19 +149,18 @@ void set_error(Json into, const Error& error);
 // The text, or null where it is empty.
 void set_text_or_null(Json into, const std::string& text);
 
-// "function", "file" and "line", where something is in code; null where one is empty
-// or 0.
+// Sets "function", "file" and "line" of a place in code; null where one is empty or 0.
 void set_place(Json into, const std::string& function, const std::string& file,
                std::uint32_t line);
 
 std::string hex(BytesView bytes);
 
-// The JSON with characters escaped that would move a terminal's cursor or turn the
-// direction of text, or are not seen, which JSON lets pass; with colours if they are
-// asked for. Makes no copy where nothing is to do.
-std::string painted(std::string json, bool colours);
+// Escapes characters that JSON allows and terminals must not get
+// (text/control_characters.h), and adds colours if asked. Returns the argument itself
+// if nothing changes.
+std::string format_for_terminal(std::string json, bool colours);
 
-// A character as JSON escapes it: one that is beyond 16 bits as two surrogates.
+// The JSON escape of a code point; two surrogates beyond 16 bits.
 std::string json_escape(char32_t point);
 
 }  // namespace waybill::envelope
