@@ -1,8 +1,8 @@
 #pragma once
 
-// What a payload is made of: which object brought how many bytes, by which path it is
-// reached, and what cannot travel. Made of live objects by waybill.explain(), or of a
-// payload by explain_payload(), which needs no Python.
+// What a payload is made of: how many bytes each object contributes, the path that
+// reaches it, and what cannot travel. waybill.explain() explains live objects,
+// explain_payload() explains a payload without Python.
 //
 //   auto envelope = waybill::verify(*waybill::open(bytes));
 //   auto explanation = waybill::explain_payload(*envelope);
@@ -21,39 +21,39 @@
 
 namespace waybill {
 
-// Where code names something.
+// A place in code that names an object.
 struct CodePlace {
-  std::string expression;  // "model.w"; empty if no code is known to name it.
+  std::string expression;  // "model.w"; empty if unknown.
   std::string function;    // "Job.run": the qualified name of the code.
-  std::string file;        // Empty if it is unknown.
-  std::uint32_t line = 0;  // Likewise 0.
+  std::string file;        // Empty if unknown.
+  std::uint32_t line = 0;  // 0 if unknown.
 };
 
-// One object of the tree, in the order of the payload; the root stands first, and a
-// part after the one that holds it.
+// One object of the tree. Objects are in the order of the payload: the root first, and
+// each part behind its parent.
 struct ExplainedPart {
   enum class Kind : std::uint8_t {
-    kValue,      // Its content travels.
-    kReference,  // Its name travels: a function or class that is imported there.
-    kModule,     // Likewise of a module.
-    kOutOfBand,  // The caller takes it; its bytes are not counted.
+    kValue,      // Sent by value.
+    kReference,  // Sent by name: a function or class that the receiver imports.
+    kModule,     // A module, sent by name.
+    kOutOfBand,  // A buffer that the caller takes; its bytes are not counted.
   };
-  std::size_t parent = 0;  // The index of what holds it; of the root: 0.
-  // How it is reached from there, as Python writes it: ".weights", "['prod']", "[0]",
+  std::size_t parent = 0;  // The index of its container; 0 for the root.
+  // The step from its parent, in Python: ".weights", "['prod']", "[0]",
   // ".__globals__['svc']", ".__closure__[0].cell_contents". The root: its name.
   std::string step;
-  // If the step leads from a function to a variable of it, that variable's name. Short
-  // paths begin there.
+  // The name of the variable, if the step leads from a function to one of its
+  // variables. Short paths begin there.
   std::string variable;
   // Whether Python can evaluate the step; see docs/paths.md.
   bool evaluates = true;
   std::string type;    // "sqlite3.Connection", "dict".
   std::string detail;  // "300000x20" of a frame, "of 100000" of a dict; may be empty.
   Kind kind = Kind::kValue;
-  bool is_shared = false;      // Referred to more than once; counted here.
-  std::uint64_t bytes = 0;     // With all that it holds.
-  std::uint64_t own = 0;       // Without the parts that it holds.
-  std::uint64_t own_hash = 0;  // Of its own bytes, for comparisons; 0: not known.
+  bool is_shared = false;      // Referenced more than once; its bytes are counted here.
+  std::uint64_t bytes = 0;     // With everything in it.
+  std::uint64_t own = 0;       // Without its parts.
+  std::uint64_t own_hash = 0;  // Hash of its own bytes, for comparisons; 0: unknown.
   CodePlace place;             // The code that captured it.
 };
 
@@ -62,44 +62,46 @@ std::string_view name_of(ExplainedPart::Kind kind);
 
 // An object that cannot travel.
 struct Blocker {
-  std::string path;        // The first on which it was met.
+  std::string path;        // The first path that reached it.
   std::string short_path;  // The same from the last variable on.
   bool evaluates = true;
-  // One for each object that refers to it, at most kMostPaths; and how many there are.
+  // One for each object that refers to it, at most kMaxPaths; and their total number.
   std::vector<std::string> paths;
   std::uint64_t path_count = 0;
   std::string type;
   CodePlace place;
-  std::string reason;  // What it says itself: "cannot pickle '_thread.lock' object".
-  std::string remedy;  // What to do, as it can be pasted.
+  // The error of the object: "cannot pickle '_thread.lock' object".
+  std::string reason;
+  std::string remedy;  // Code that solves the problem, to be pasted.
 
-  static constexpr std::size_t kMostPaths = 100;
+  static constexpr std::size_t kMaxPaths = 100;
 };
 
-// A module that is needed, and whether an environment lacks it.
+// A required module, and whether an environment lacks it.
 struct ExplainedImport {
   ImportRecord record;
   bool is_missing = false;
 };
 
-// The source that travels beside code, for other versions of Python.
+// Source beside code, for other versions of Python.
 struct ExplainedSource {
-  std::uint64_t bytes = 0;      // As it is sent; no part has these.
-  std::uint64_t functions = 0;  // How many have source.
-  // Those that have none: other versions refuse the payload. Without expressions.
+  std::uint64_t bytes = 0;      // As sent; belong to no part.
+  std::uint64_t functions = 0;  // The number of functions with source.
+  // Functions without source: other versions refuse the payload. Their `expression` is
+  // empty.
   std::vector<CodePlace> without;
 };
 
 struct Explanation {
   std::uint64_t total = 0;  // Bytes of the payload, buffers included.
-  // parts[0].bytes; what is missing of the total are the header, the manifest, source,
-  // the tables and the padding between buffers.
+  // parts[0].bytes is less than the total: header, manifest, source, tables and the
+  // padding between buffers belong to no part.
   std::vector<ExplainedPart> parts;
-  // Parts too small to be told apart: their bytes count as their holder's own.
+  // The number of parts too small to list: their bytes count as their parent's own.
   std::uint64_t summed_up = 0;
   std::vector<Blocker> blockers;
   std::vector<ExplainedImport> imports;
-  // Nothing if no source travels and none was asked for.
+  // Nothing if no source was sent or requested.
   std::optional<ExplainedSource> source;
 };
 
@@ -110,44 +112,45 @@ struct PartPath {
   std::string short_path;
   bool evaluates = true;
 
-  // Goes one step on; see ExplainedPart.
+  // Appends a step; see ExplainedPart.
   void add(const std::string& step, const std::string& variable, bool step_evaluates);
 };
 PartPath path_of(const Explanation& explanation, std::size_t part);
 
-struct TellingPart {
+struct SignificantPart {
   std::size_t part = 0;
-  std::uint64_t bytes = 0;  // Those of its own where what it holds is shown beside it.
+  std::uint64_t bytes = 0;  // Only its own bytes if parts of it are listed too.
 };
 
-// At most `most` parts, the largest first; no byte is in two of them.
+// The parts that account for the size: at most `most`, the largest first, without
+// overlap.
 //
-// The root gives way to what it holds, and so on. A part that has code, or a module,
-// gives way to all that it holds which is a hundredth of the whole or more; it stays
-// beside them where its own bytes are a tenth of the whole. Any other part gives way to
-// those that have a tenth of its bytes or more, if these together have nine tenths of
-// it: a dict of a thousand rows stays a dict, and a model with one large array becomes
-// that array. Nothing gives way to what has no expression, such as an element of a set
-// and the memory of an array, nor an object of an imported class to its private
-// attributes, unless nine tenths of that are a variable's: a task of an engine becomes
-// the table that its function names. What travels by its name has no bytes to tell of.
-std::vector<TellingPart> telling_parts(const Explanation& explanation,
-                                       std::size_t most);
+// The search starts with the root, and replaces a part by its parts. A part with code,
+// or a module, is replaced by each part of at least a hundredth of the whole; it stays
+// listed if its own bytes are a tenth of the whole. Any other part is replaced by its
+// parts of at least a tenth of its bytes, if these have nine tenths of it together: a
+// dict of a thousand rows stays a dict, and a model with one large array becomes that
+// array. A part is not replaced by one that has no expression, such as an element of a
+// set or the memory of an array; nor an object of an imported class by its private
+// attributes, unless a variable has nine tenths of it: an engine's task becomes the
+// table that its function names. Objects sent by name have no bytes to list.
+std::vector<SignificantPart> significant_parts(const Explanation& explanation,
+                                               std::size_t most);
 
-// "65.1 MB", as pages and warnings tell sizes: decimal, with one decimal place.
+// "65.1 MB": decimal units with one decimal place, as in pages and warnings.
 std::string size_text(std::uint64_t bytes);
 
-// What a payload tells: sizes, names, imports and, where it has them, source
-// locations. Nothing of it is built. There are no blockers. Cost: by its bytes in the
-// head, buffers are not touched. `progress` is called now and then with how many bytes
-// of the payload section are walked.
+// Explains a payload: sizes, names, imports and, if present, source locations. Builds
+// nothing. There are no blockers. Cost: by the size of the head; buffers are not read.
+// `progress` is called from time to time with the number of bytes of the payload
+// section that are done.
 Explanation explain_payload(
     const VerifiedEnvelope& envelope,
     const std::function<void(std::uint64_t)>& progress = nullptr);
 
 struct ExplanationTextOptions {
-  std::size_t top = 10;      // Parts and imports that are shown.
-  std::size_t columns = 80;  // Where lines end; longer paths are cut in their middle.
+  std::size_t top = 10;      // Parts and imports shown.
+  std::size_t columns = 80;  // Line width; longer paths are shortened in the middle.
   bool colours = false;      // For terminals.
 };
 
@@ -156,12 +159,12 @@ struct ExplanationTextOptions {
 std::string explanation_text(const Explanation& explanation,
                              const ExplanationTextOptions& options = {});
 
-// The same as one JSON object, with a line for each part; docs/explain.md describes the
-// keys.
+// The explanation as one JSON object, with a line for each part; docs/explain.md
+// describes the keys.
 std::string explanation_json(const Explanation& explanation);
 
-// A page for a browser that needs nothing from outside: an icicle chart and a table.
-// `title`: of the page. Names are escaped, so a hostile payload cannot run code.
+// A self-contained HTML page: an icicle chart and a table. `title`: of the page. Names
+// are escaped, so a hostile payload cannot run code.
 std::string explanation_html(const Explanation& explanation, std::string_view title);
 
 }  // namespace waybill

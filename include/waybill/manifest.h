@@ -1,7 +1,7 @@
 #pragma once
 
-// A manifest says what a payload needs, and why, so that a scheduler or a guard can
-// decide without Python and without touching the payload.
+// A manifest lists the requirements of a payload and their reasons, so that a scheduler
+// or a guard can decide without Python and without reading the payload.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,54 +17,54 @@ namespace waybill {
 // When a module has to be importable.
 enum class ImportTime : std::uint8_t {
   kLoad = 0,  // loads() imports it before anything is built.
-  kCall = 1,  // An import statement in a body: when that body runs, if it does.
-  kLazy = 2,  // A lazy import (PEP 810): when the name is first used, if it is.
+  kCall = 1,  // An import statement in a function body: when that runs.
+  kLazy = 2,  // A lazy import (PEP 810): when the name is first used.
 };
 
 // "load", "call" or "lazy". Static storage.
 std::string_view name_of(ImportTime time);
 
-// One module that a payload needs, with the first place that showed the need.
+// One module that a payload needs, and the first place that needs it.
 struct ImportRecord {
-  // Full dotted name, e.g. "xml.etree.ElementTree"; with leading dots when it is
-  // relative to the package of the function (only ever kCall).
+  // Full dotted name, e.g. "xml.etree.ElementTree"; with leading dots if it is relative
+  // to the package of the function (only for kCall).
   std::string module;
   ImportTime time = ImportTime::kLoad;
-  // The expression that needs it, e.g. "et.ElementTree.parse"; the module's own name
-  // where a value refers to the module itself.
+  // The expression that needs it, e.g. "et.ElementTree.parse"; the module's own name if
+  // a value refers to the module itself.
   std::string chain;
-  // Qualified name of the function whose code holds the expression; empty when the
-  // need comes from a value and not from code.
+  // Qualified name of the function with the expression; empty if a value needs the
+  // module.
   std::string function;
-  // Where that code stands; empty and 0 when unknown.
+  // Location of the expression; empty and 0 if unknown.
   std::string file;
   std::uint32_t line = 0;
 
-  // Whether it is waybill or a part of it, which is there wherever payloads are loaded:
-  // nothing that a worker has to have besides.
+  // Whether it is waybill or a part of it, which every receiver has.
   bool is_own() const;
 
-  // Whether waybill brings it to make objects, as opposed to code that names waybill.
-  bool is_brought() const { return is_own() && function.empty(); }
+  // Whether the encoder added it to build objects, as opposed to code that names
+  // waybill.
+  bool is_added_by_encoder() const { return is_own() && function.empty(); }
 };
 
-// Something that did not travel as it is, because the sender asked for that.
+// An object that was replaced, as an option of the sender requested.
 struct Substitution {
   std::string policy;  // "fresh": the receiver gets a new one; "drop": None.
   std::string type;    // E.g. "_thread.lock".
-  std::string path;    // Where it stood, e.g. "f.__globals__['client']._lock".
+  std::string path;    // Its path, e.g. "f.__globals__['client']._lock".
 };
 
-// An installed distribution that modules of the imports belong to.
+// An installed distribution that contains imported modules.
 struct Distribution {
   std::string name;     // As its metadata has it: "scikit-learn".
   std::string version;  // "1.7.2".
-  // First parts of the names of those imports: "sklearn". Ascending.
+  // The top-level names of these modules: "sklearn". Ascending.
   std::vector<std::string> modules;
 };
 
-// What a payload was made with, where the sender says so. What it says is the sender's
-// word: nothing is refused or chosen by it.
+// The sender's environment, if it was requested. A claim of the sender: nothing is
+// decided by it.
 struct Environment {
   std::string python;          // "3.11.7".
   std::string implementation;  // "cpython".
@@ -72,21 +72,21 @@ struct Environment {
   // Ascending by name, each once.
   std::vector<Distribution> distributions;
 
-  // What open() reads at most: distributions, modules of all of them, bytes of a text.
+  // Limits of open(): distributions, modules of all of them, bytes of a text.
   static constexpr std::size_t kMaxDistributions = 4096;
   static constexpr std::size_t kMaxModules = 16384;
   static constexpr std::size_t kMaxText = 1024;
 };
 
-// The records stand in the order in which loads() imports them.
+// The records are in the order in which loads() imports them.
 struct Manifest {
   std::vector<ImportRecord> imports;
   std::vector<Substitution> substitutions;
   std::optional<Environment> environment;
 };
 
-// Appends the manifest's section, a msgpack map, to `out`; what seal() writes for
-// Parts::manifest. For callers that send the same manifest many times.
+// Appends the manifest's section, a msgpack map, to `out`; the bytes that seal() writes
+// for Parts::manifest. For callers that send the same manifest many times.
 void encode_manifest(const Manifest& manifest, std::vector<std::uint8_t>& out);
 
 }  // namespace waybill

@@ -1,21 +1,21 @@
 #pragma once
 
-// Signatures: whether an envelope comes, byte for byte, from somebody who has a certain
-// key. They are found from the end of the input, so nothing of an envelope is parsed
-// before its signature has proven right.
+// Signatures prove that an envelope comes, byte for byte, from the owner of a key. They
+// are found from the end of the input, so nothing of an envelope is parsed before its
+// signature is verified.
 //
 //   auto keys = waybill::KeyRing::from_file("sender.pub");
 //   if (!keys) return report(keys.error());
 //   if (auto verdict = keys->check(bytes); !verdict) return report(verdict.error());
 //   auto envelope = waybill::open_whole(bytes);  // Not before.
 //
-// An envelope that was signed once stays so: who records it can send it again. What to
-// do about that, and how keys are made: docs/signatures.md.
+// A signed envelope stays valid: whoever records it can send it again. See
+// docs/signatures.md for remedies, and for making keys.
 //
 // Keys are lines of text, "waybill-ed25519-private:…", "waybill-ed25519-public:…" or
 // "waybill-mac:…", with 32 bytes in base64 (url-safe, not padded). Blank lines, lines
-// that start with # and white space at ends of lines do not count. No error, and
-// nothing else here but save(), tells any of a secret one.
+// that start with # and white space at ends of lines are ignored. Errors contain
+// nothing of a secret key, and only save() writes one.
 
 #include <array>
 #include <cstdint>
@@ -37,9 +37,9 @@ struct KeyLine;
 
 // The numbers are those of the wire.
 enum class SignatureAlgorithm : std::uint8_t {
-  // Ed25519 (RFC 8032): who can check can not sign.
+  // Ed25519 (RFC 8032): verifying keys cannot sign.
   kEd25519 = 1,
-  // BLAKE2b-256 with a key: fast, but who can check can sign as well.
+  // BLAKE2b-256 with a key: fast, but verifying keys can sign too.
   kMac = 2,
 };
 
@@ -49,47 +49,47 @@ std::string_view name_of(SignatureAlgorithm algorithm);
 // Bytes of a signature: 64 or 32.
 std::size_t signature_size(SignatureAlgorithm algorithm);
 
-// Names a key and tells nothing else of it.
+// Identifies a key, and reveals nothing else of it.
 using KeyId = std::array<std::uint8_t, 8>;
 
 // 16 hexadecimal digits.
 std::string to_string(const KeyId& id);
 
-// Gives back memory of libsodium, which is wiped then.
+// Wipes and frees memory of libsodium.
 struct SecretDeleter {
   void operator()(std::uint8_t* bytes) const noexcept;
 };
 
-// Memory that is not swapped out, not part of core dumps, read-only once filled, and
-// wiped when it is given back.
+// Memory that is not swapped out, excluded from core dumps, read-only once filled, and
+// wiped when it is freed.
 using SecretBytes = std::unique_ptr<std::uint8_t[], SecretDeleter>;
 
-// What signs. Thread-safe for concurrent use; moved, never copied.
+// A key that signs. Thread-safe for concurrent use; moved, never copied.
 //
-// What reads one fails with kBadKey for what is none, or is a public one. All throw
-// std::bad_alloc, and std::runtime_error if libsodium cannot start.
+// Reading fails with kBadKey for an invalid key and for a public one. All functions
+// throw std::bad_alloc, and std::runtime_error if libsodium cannot start.
 class SigningKey {
  public:
   static SigningKey generate(SignatureAlgorithm algorithm);
-  // Of text with exactly one key. The text stays the caller's to wipe.
+  // From text with exactly one key. The caller wipes the text.
   [[nodiscard]] static Result<SigningKey> from_text(std::string_view text);
-  // Of a file of at most 64 KiB, which nobody but its owner may read or write.
+  // From a file of at most 64 KiB, which nobody but its owner may read or write.
   [[nodiscard]] static Result<SigningKey> from_file(const std::string& path);
-  // Of the environment variable with that name. The environment keeps its text.
+  // From an environment variable, which keeps its text.
   [[nodiscard]] static Result<SigningKey> from_environment(const std::string& name);
 
   SignatureAlgorithm algorithm() const { return algorithm_; }
   const KeyId& id() const { return id_; }
 
-  // The line that those get who check. kBadKey for a MAC key: it has no public half.
+  // The public key line, for readers. kBadKey for a MAC key: it has no public half.
   [[nodiscard]] Result<std::string> public_text() const;
 
-  // Writes the secret line to a new file that nobody else may read (mode 0600). kBadKey
-  // if it cannot be made, or is there already.
+  // Writes the secret key line to a new file with mode 0600. kBadKey if it exists or
+  // cannot be created.
   [[nodiscard]] Result<void> save(const std::string& path) const;
 
-  // The signature of any bytes, of signature_size() bytes, to `out`. For Ed25519 that
-  // of RFC 8032. Cost: one pass over the bytes, for Ed25519 two.
+  // Writes the signature of `message`, of signature_size() bytes, to `out`. For Ed25519
+  // that of RFC 8032. Cost: one pass over the bytes, for Ed25519 two.
   void sign_at(BytesView message, std::uint8_t* out) const;
 
  private:
@@ -108,45 +108,44 @@ class SigningKey {
   SecretBytes secret_;
 };
 
-// The keys by which envelopes are accepted: several, so that a new one can be known
-// before all senders use it. Holds public keys and MAC keys.
+// The verifying keys of a reader: several, so that a new key can be added before all
+// senders use it. Holds public keys and MAC keys.
 //
-// Thread-safe for concurrent reads. Moved, never copied. What makes and adds keys fails
-// with kBadKey and then adds nothing; a private key is refused, so that those who only
-// check hold nothing that signs.
+// Thread-safe for concurrent reads. Moved, never copied. Reading keys fails with
+// kBadKey and then adds none. Private keys are refused, so that readers have nothing
+// that signs.
 class KeyRing {
  public:
   KeyRing() = default;
 
   [[nodiscard]] static Result<KeyRing> from_text(std::string_view text);
-  // Files with MAC keys may be read by their owner only.
+  // A file with MAC keys must be readable by its owner only.
   [[nodiscard]] static Result<KeyRing> from_file(const std::string& path);
   [[nodiscard]] static Result<KeyRing> from_environment(const std::string& name);
 
-  // Text with one key or more. Keys that are here already are passed over.
+  // Add the keys of a text, one or more. Duplicates are ignored.
   [[nodiscard]] Result<void> add_text(std::string_view text);
   [[nodiscard]] Result<void> add_file(const std::string& path);
   [[nodiscard]] Result<void> add_environment(const std::string& name);
-  // What checks the signatures of this key: its public half, or the MAC key itself.
+  // Adds the verifying key: the public half, or the MAC key itself.
   void add(const SigningKey& key);
 
-  // A ring with the same keys, which later changes of this one do not reach.
+  // An independent copy.
   KeyRing clone() const;
 
   std::size_t size() const { return keys_.size(); }
   // In the order in which they were added.
   std::vector<KeyId> ids() const;
 
-  // Whether `envelope` ends in a signature of one of these keys over all bytes before
-  // it; or its head does, where buffers are stored behind it: it is as long as the last
-  // 8 bytes say, and its table has digests of them, which open() compares.
-  // kBadSignature if not; the words tell whether it is not signed, signed by an unknown
-  // key (they name all ids), or not what was signed.
+  // Checks that `envelope` ends in a signature of one of these keys over all bytes
+  // before it. With stored buffers the head must end so instead: its size is in the
+  // last 8 bytes, and its table has the digests of the buffers, which open() checks.
+  // kBadSignature otherwise; the detail says whether the envelope is unsigned, signed
+  // by an unknown key (with all ids), or altered.
   //
-  // Reads nothing but the last 75 bytes, and those of the head, and hashes the rest:
-  // says nothing of the form of the envelope. The time depends on the length, on the
-  // ids, and for Ed25519 on public values; for a MAC on nothing else. Cost: one pass
-  // over the bytes.
+  // Reads only the last 75 bytes, and those of the head, and hashes the rest; does not
+  // check the form of the envelope. The time depends on the length, on the ids, and for
+  // Ed25519 on public values; for a MAC on nothing else. Cost: one pass over the bytes.
   [[nodiscard]] Result<void> check(BytesView envelope) const;
 
  private:
@@ -159,31 +158,30 @@ class KeyRing {
   [[nodiscard]] Result<void> add_lines(
       const Result<std::vector<envelope::KeyLine>>& lines);
   void add_key(SignatureAlgorithm algorithm, BytesView bytes);
-  // There may be several of an algorithm and id, though nobody makes them by accident.
-  bool knows(SignatureAlgorithm algorithm, const KeyId& id) const;
-  bool fits(SignatureAlgorithm algorithm, const KeyId& id, BytesView message,
-            BytesView signature) const;
-  std::string described() const;
-  // Whether the bytes end in a signature of a key of the ring; `error` says why not, if
-  // they end in one at all.
+  // Several keys may have the same algorithm and id, though not by accident.
+  bool has_key(SignatureAlgorithm algorithm, const KeyId& id) const;
+  bool matches_key(SignatureAlgorithm algorithm, const KeyId& id, BytesView message,
+                   BytesView signature) const;
+  std::string key_ids_text() const;
+  // Whether the bytes end in a signature of a key of the ring. If they end in another
+  // signature, `error` says what is wrong with it.
   bool is_signed(BytesView bytes, Error& error) const;
 
   std::vector<Key> keys_;
 };
 
-// What a signature says of itself.
+// Algorithm and key id of a signature.
 struct SignatureInfo {
   SignatureAlgorithm algorithm;
   KeyId key;
 };
 
-// Of an envelope that open() gave; nothing if it is not signed, or by an algorithm that
-// is not known here. Not checked.
+// The signature's algorithm and key id, unchecked; nothing for an unsigned envelope and
+// an unknown algorithm.
 [[nodiscard]] std::optional<SignatureInfo> signature_info(const Envelope& envelope);
 
-// The envelope with this key's signature; one that it has is replaced, and buffers get
-// the digests that signed envelopes have. The same envelope and key always give the
-// same bytes.
+// Signs an envelope, and replaces an existing signature; buffers get the digests that
+// signed envelopes have. Deterministic.
 //
 // Errors: those of open_whole(). Cost: a pass to open it, and those of sign_at().
 [[nodiscard]] Result<std::vector<std::uint8_t>> sign(BytesView envelope,

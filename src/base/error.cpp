@@ -19,7 +19,7 @@ std::string_view name_of(ErrorCode code) {
 
 std::string to_string(const Error& error) {
   std::string text(name_of(error.code));
-  // A key stands in no envelope: its detail names file and line.
+  // A key is not part of an envelope; its detail names file and line.
   if (error.code != ErrorCode::kBadKey) {
     text += " at byte ";
     text += std::to_string(error.offset);

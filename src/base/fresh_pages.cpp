@@ -19,9 +19,9 @@ constexpr std::uintptr_t kPage = 4096;
 
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE of Linux 5.14.
 
-// A step with large pages that the system has takes 0.4 to 0.6 ms, one with small pages
-// 1 ms, one for which others are moved 9 ms.
-constexpr std::chrono::microseconds kDear{2500};
+// A step takes 0.4 to 0.6 ms with free large pages, 1 ms with small pages, and 9 ms if
+// the system has to move other pages.
+constexpr std::chrono::microseconds kSlowStep{2500};
 
 bool advise(std::uint8_t* begin, const std::uint8_t* end, int advice) {
   return begin >= end ||
@@ -61,7 +61,7 @@ void FreshPages::step() {
   const auto started = std::chrono::steady_clock::now();
   if (is_large) advise(ready_, next, MADV_HUGEPAGE);
   if (!advise(ready_, next, kPopulateWrite)) {
-    // An older system: pages come with the first write.
+    // An older kernel: the first write populates each page.
     advise(ready_, end_, MADV_HUGEPAGE);
     ready_ = end_;
     return;
@@ -69,7 +69,7 @@ void FreshPages::step() {
   ready_ = next;
   if (!is_large) {
     --small_steps_;
-  } else if (std::chrono::steady_clock::now() - started > kDear) {
+  } else if (std::chrono::steady_clock::now() - started > kSlowStep) {
     small_steps_ = next_small_steps_;
     next_small_steps_ *= 2;
   }

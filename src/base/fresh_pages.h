@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory for buffers of many megabytes, which is written to for the first time.
+// Memory for buffers of many megabytes that is written to for the first time.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,24 +11,24 @@
 
 namespace waybill::base {
 
-// Asks for large pages behind memory that is about to be written to. The first write to
-// a fresh page is a fault, and with pages of 4 KiB the faults of a large copy take
-// three times as long as the copy (measured: 16 ms against 4.3 ms for 32 MiB). numpy
-// does the same for its arrays. A hint: the contents stay, and failure is no error.
+// Asks the system for large pages. The first write to a fresh page is a fault, and with
+// pages of 4 KiB the faults of a large copy take three times as long as the copy
+// (measured: 16 ms against 4.3 ms for 32 MiB). numpy does the same for its arrays. A
+// hint: contents stay, and failure is no error.
 void advise_large_pages(void* begin, std::size_t size);
 
-// Makes pages ready shortly before they are written to, some megabytes at a time: large
-// ones as long as the system has them at hand, else small ones without a fault for
-// each. Where memory is in pieces, the system moves others' pages to make large ones,
-// which takes ten times as long as the copy (measured for 1 GiB: 2.3 s; with small
-// pages 0.38 s; with large ones at hand 0.16 s). Contents stay.
+// Populates pages shortly before they are written to, some megabytes at a time: large
+// pages while the system has free ones, else small pages without a fault for each. When
+// memory is fragmented, the system moves other pages to make large ones, which takes
+// ten times as long as the copy (measured for 1 GiB: 2.3 s; with small pages 0.38 s;
+// with free large pages 0.16 s). Contents stay.
 class FreshPages {
  public:
-  // Does nothing for less than 4 MiB, and on other systems than Linux. Takes no memory
-  // before reach() asks for it.
+  // Does nothing below 4 MiB, and on systems other than Linux. Uses no memory before
+  // reach() is called.
   FreshPages(std::uint8_t* begin, std::size_t size);
 
-  // What lies before `end` is written to next.
+  // Populates all pages before `end`, which the caller writes to next.
   void reach(const std::uint8_t* end) {
     while (ready_ < end && ready_ < end_) step();
   }
@@ -36,15 +36,14 @@ class FreshPages {
  private:
   void step();
 
-  std::uint8_t* ready_;  // Up to here.
+  std::uint8_t* ready_;  // Pages before this are populated.
   std::uint8_t* end_;
-  // So many steps are left with small pages, and so many will be when a large one was
-  // dear once more.
+  // Steps left with small pages, and the number of them after the next slow large one.
   unsigned small_steps_ = 0, next_small_steps_ = 8;
 };
 
-// Copies in blocks that stay in the cache of the processor, and shows each copy while
-// it is there. What overlaps is moved, if `to` lies before it.
+// Copies in blocks that fit the processor's cache, and passes each copy to `each` while
+// it is there. The ranges may overlap if `to` lies before `from`.
 template <typename Each>
 void copy_in_blocks(std::uint8_t* to, BytesView from, FreshPages& pages, Each each) {
   constexpr std::size_t kBlock = std::size_t{256} << 10;

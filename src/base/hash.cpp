@@ -10,7 +10,8 @@
 namespace waybill::base {
 
 void start_sodium() {
-  // Thread-safe by itself too; it says 1 if another part of the program was first.
+  // sodium_init() is thread-safe too. It returns 1 if another part of the program
+  // called it before.
   static const bool started = sodium_init() >= 0;
   if (!started) throw std::runtime_error("libsodium cannot start");
 }

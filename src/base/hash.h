@@ -1,7 +1,8 @@
 #pragma once
 
-// XXH3 behind two functions. No cryptography: a digest finds accidents, a content hash
-// finds equal code; neither stops somebody who wants to deceive.
+// XXH3 and BLAKE2b. XXH3 is fast and not cryptographic: a digest finds accidental
+// damage, a content hash finds equal code, and an attacker can forge both. BLAKE2b
+// (libsodium) is slower; finding other bytes with the same hash is infeasible.
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -14,14 +15,14 @@
 
 namespace waybill::base {
 
-// 64 bits, in xxHash's canonical (big-endian) order.
+// The 64-bit XXH3 in canonical (big-endian) order.
 inline std::array<std::uint8_t, 8> digest_of(BytesView bytes) {
   XXH64_canonical_t canonical;
   XXH64_canonicalFromHash(&canonical, XXH3_64bits(bytes.data(), bytes.size()));
   return std::to_array(canonical.digest);
 }
 
-// The same of bytes that come one part after the other.
+// The incremental form of digest_of().
 class DigestStream {
  public:
   DigestStream() { XXH3_64bits_reset(&state_); }
@@ -37,36 +38,36 @@ class DigestStream {
   XXH3_state_t state_;
 };
 
-// The same as a number of this machine, for tables in memory.
+// The 64-bit XXH3 as a number in native order, for tables in memory.
 inline std::uint64_t hash_of(BytesView bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-// 128 bits, likewise.
+// The 128-bit XXH3 in canonical order.
 inline std::array<std::uint8_t, 16> content_hash_of(BytesView bytes) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
   return std::to_array(canonical.digest);
 }
 
-// Starts libsodium unless that was done; thread-safe. Called by all that needs it.
-// Throws std::runtime_error if it cannot start.
+// Initializes libsodium, once per process. Thread-safe. Every user of libsodium calls
+// it. Throws std::runtime_error on failure.
 void start_sodium();
 
-// 256 bits, without a key.
+// The unkeyed BLAKE2b-256.
 std::array<std::uint8_t, 32> strong_hash_of(BytesView bytes);
 
-// The same of bytes that come one part after the other.
+// The incremental form of strong_hash_of().
 class StrongHashStream {
  public:
   StrongHashStream();
 
   void add(BytesView bytes);
-  // Nothing is added after this.
+  // The hash of all bytes added. Call once, and add nothing afterwards.
   std::array<std::uint8_t, 32> hash();
 
  private:
-  alignas(64) std::byte state_[384];  // libsodium's.
+  alignas(64) std::byte state_[384];  // crypto_generichash_state
 };
 
 }  // namespace waybill::base

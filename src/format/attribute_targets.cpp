@@ -1,5 +1,5 @@
-// One pass with a stack of open containers; each knows what its values are. It also
-// notes where objects that are referred to end, and where their references stand.
+// One pass with a stack of open containers, which also records where shared objects end
+// and where the references to them are.
 // Tested by tests/format/attribute_targets_test.cpp.
 
 #include "format/attribute_targets.h"
@@ -18,7 +18,8 @@ using wire::NodeTag;
 using wire::Token;
 using wire::TokenType;
 
-// Whether it is no name, class, text or bytes, which are what they are.
+// Whether the receiver may have another object in the place of this value: true for
+// containers and objects, false for names, classes, text and bytes.
 bool may_be_replaced(const Envelope& envelope, std::uint64_t position) {
   const auto value = ValueView::at(envelope, envelope.payload.offset + position);
   const bool is_container = value.is_map() || value.token().type == TokenType::kArray;
@@ -26,10 +27,10 @@ bool may_be_replaced(const Envelope& envelope, std::uint64_t position) {
          !value.is(NodeTag::kNamespace);
 }
 
-class Walk {
+class TargetFinder {
  public:
-  // `is_replaceable`: of what references mean, by number.
-  Walk(const Envelope& envelope, std::vector<bool> is_replaceable)
+  // `is_replaceable`: by number of the reference target.
+  TargetFinder(const Envelope& envelope, std::vector<bool> is_replaceable)
       : envelope_(envelope),
         cursor_(wire::Reader(envelope.payload.bytes)),
         is_replaceable_(std::move(is_replaceable)) {
@@ -45,7 +46,7 @@ class Walk {
   std::vector<AttributeTarget> run() {
     while (cursor_.next()) {
       if (cursor_.event() != CursorEvent::kClose) {
-        value();
+        visit_value();
       } else if (const std::uint64_t number = cursor_.container().note.number;
                  number != kNone) {
         uses_[number].end = end();
@@ -61,39 +62,40 @@ class Walk {
   }
 
  private:
-  // kAttributes: a map of the attributes of a class. kEntries: one that is an
-  // attribute.
+  // kAttributes: the map of the attributes of a class. kEntries: a map that is the
+  // value of an attribute.
   enum class Kind : std::uint8_t { kOther, kAttributes, kEntries };
   static constexpr std::uint64_t kNone = UINT64_MAX;
-  // Where something stands that has to do with the object of this number.
+  // The position of an object, or of a reference to it, and the object's number.
   struct Position {
     std::uint64_t at, number;
-    std::uint32_t inside = 0;  // Of a reference: as Use has it.
+    std::uint32_t inside = 0;  // For a reference: Use::inside of its place.
   };
   using Positions = std::vector<Position>;  // In ascending order.
 
-  // An object that is referred to.
+  // A reference target.
   struct Use {
-    std::uint64_t end = 0;  // Of the object.
-    // Where the first and the last reference to it stand.
+    std::uint64_t end = 0;  // End of the object.
+    // Positions of the first and the last reference to it.
     std::uint64_t first = kNone, last = 0;
-    bool is_code = false;      // A class, a function, or what belongs to one.
-    std::uint32_t inside = 0;  // How many of these it is in, itself included.
+    bool is_code = false;      // A class, a function, or a part of one.
+    std::uint32_t inside = 0;  // How many of these enclose it, itself included.
   };
 
-  struct Note {
+  struct Context {
     Kind kind = Kind::kOther;
-    BytesView class_id{};          // Of the class around.
-    std::string_view name{};       // kAttributes: at hand. kEntries: around.
-    std::string_view key{};        // kEntries: at hand.
+    BytesView class_id{};  // Of the enclosing class.
+    // The attribute: the current (kAttributes) or the enclosing one (kEntries).
+    std::string_view name{};
+    std::string_view key{};        // kEntries: the current key.
     bool is_key_text = false;      // The last key was text.
-    std::uint64_t number = kNone;  // Of the references to it.
-    std::uint32_t inside = 0;      // How many classes and functions it is in: see Use.
+    std::uint64_t number = kNone;  // Of references to it.
+    std::uint32_t inside = 0;      // As Use::inside.
   };
 
-  void value() {
+  void visit_value() {
     const Token& token = cursor_.token();
-    Note& around = cursor_.around().note;
+    Context& around = cursor_.around().note;
     const std::size_t start = token.offset;
     std::uint64_t number = kNone;
     if (is_reference(token, number)) {
@@ -106,7 +108,7 @@ class Walk {
     }
     Kind inner = Kind::kOther;
     if (around.kind != Kind::kOther) {
-      if (entry(around, number)) inner = Kind::kEntries;
+      if (visit_entry(around, number)) inner = Kind::kEntries;
     } else if (is_in(NodeTag::kClass)) {
       const std::uint64_t position = cursor_.around().index();
       const bool is_id = position == position_of(NodeTag::kClass, "id");
@@ -114,12 +116,12 @@ class Walk {
       if (position == position_of(NodeTag::kClass, "attributes"))
         inner = Kind::kAttributes;
     }
-    if (cursor_.event() == CursorEvent::kOpen) open(number, inner);
+    if (cursor_.event() == CursorEvent::kOpen) open_container(number, inner);
   }
 
-  // The key or the value of an attribute, or of an entry of one. Whether it is the
-  // value of an attribute.
-  bool entry(Note& around, std::uint64_t number) {
+  // Visits the key or value of an attribute, or of an entry of one. Returns whether it
+  // is the value of an attribute.
+  bool visit_entry(Context& around, std::uint64_t number) {
     const Token& token = cursor_.token();
     if (cursor_.around().is_key()) {
       around.is_key_text = token.type == TokenType::kText;
@@ -128,7 +130,7 @@ class Walk {
       if (around.is_key_text) text = token.text();
       return false;
     }
-    if (around.is_key_text) note(around, number);
+    if (around.is_key_text) add_target(around, number);
     return around.is_key_text && around.kind == Kind::kAttributes;
   }
 
@@ -137,7 +139,7 @@ class Walk {
     return shape != nullptr && shape->tag == tag;
   }
 
-  // Whether what was opened last is code, or belongs to it.
+  // Whether the innermost container is code, or a part of it.
   bool is_code() {
     const Shape* shape = cursor_.container().shape;
     if (shape == nullptr) return false;
@@ -148,28 +150,28 @@ class Walk {
       case NodeTag::kNamespace:
       case NodeTag::kModule:
         return true;
-      case NodeTag::kCell:  // One that is no function's is data.
+      case NodeTag::kCell:  // A cell outside of a function is data.
         return cursor_.rule() == Rule::kCell;
       default:
         return false;
     }
   }
 
-  // `kind`: what a map is if it stands where attributes or an attribute's value do.
-  void open(std::uint64_t number, Kind kind) {
-    const Note& around = cursor_.around().note;
-    Note& note = cursor_.container().note;
+  // `kind`: what the container is if it is a map.
+  void open_container(std::uint64_t number, Kind kind) {
+    const Context& around = cursor_.around().note;
+    Context& context = cursor_.container().note;
     if (cursor_.container().is_map) {
-      note.kind = kind;
-      note.class_id = around.class_id;
-      note.name = around.name;
+      context.kind = kind;
+      context.class_id = around.class_id;
+      context.name = around.name;
     }
     const bool is_own = is_code();
-    note.inside = around.inside + (is_own ? 1 : 0);
-    note.number = number;
+    context.inside = around.inside + (is_own ? 1 : 0);
+    context.number = number;
     if (number == kNone) return;
     uses_[number].is_code = is_own;
-    uses_[number].inside = note.inside;
+    uses_[number].inside = context.inside;
   }
 
   std::uint64_t end() { return cursor_.reader().offset(); }
@@ -178,24 +180,25 @@ class Walk {
     return envelope::is_reference(envelope_, token, number, 0);
   }
 
-  // Of the object that starts here.
+  // The number of the object that starts here.
   std::uint64_t number_at(std::uint64_t start) {
-    if (passed_ == positions_.size() || positions_[passed_].at != start) return kNone;
-    return positions_[passed_++].number;
+    if (next_position_ == positions_.size() || positions_[next_position_].at != start)
+      return kNone;
+    return positions_[next_position_++].number;
   }
 
   static auto after(const Positions& positions, std::uint64_t start) {
     return std::ranges::upper_bound(positions, start, {}, &Position::at);
   }
 
-  bool may_look() {
-    if (looks_left_ != 0) --looks_left_;
-    return looks_left_ != 0;
+  bool spend_step() {
+    if (steps_left_ != 0) --steps_left_;
+    return steps_left_ != 0;
   }
 
-  // Whether it holds what is referred to from outside of it, or refers to what is
-  // there. Objects inside each other are looked at once for each of them: beyond a
-  // bound they count as entangled.
+  // Whether the object contains objects that are referred to from outside of it, or
+  // refers to objects outside. Nested objects are searched once each; beyond a bound
+  // they count as entangled.
   bool is_entangled(std::uint64_t number) {
     const std::uint64_t start = shared_[number], end = uses_[number].end;
     const auto is_inside = [&](std::uint64_t position) {
@@ -205,14 +208,14 @@ class Walk {
     for (auto inner = after(positions_, start);
          inner != positions_.end() && inner->at < end; ++inner) {
       const Use& use = uses_[inner->number];
-      if (!may_look()) return true;
+      if (!spend_step()) return true;
       const bool is_own = is_inside(use.first) && is_inside(use.last);
       if (use.inside == inside && !is_own) return true;
     }
     for (auto reference = after(references_, start);
          reference != references_.end() && reference->at < end; ++reference) {
       const std::uint64_t to = reference->number;
-      if (!may_look()) return true;
+      if (!spend_step()) return true;
       if (reference->inside == inside && !uses_[to].is_code &&
           !is_inside(shared_[to])) {
         return true;
@@ -221,7 +224,7 @@ class Walk {
     return false;
   }
 
-  void note(const Note& around, std::uint64_t number) {
+  void add_target(const Context& around, std::uint64_t number) {
     if (number == kNone || !is_replaceable_[number] || is_found_[number]) return;
     is_found_[number] = true;
     const bool is_entry = around.kind == Kind::kEntries;
@@ -230,13 +233,13 @@ class Walk {
 
   const Envelope& envelope_;
   const std::vector<std::uint64_t>& shared_ = envelope_.shared;
-  PayloadCursor<Note> cursor_;
-  Positions positions_;                          // Of objects.
-  Positions references_;                         // To objects.
-  std::size_t passed_ = 0;                       // Of these.
+  PayloadCursor<Context> cursor_;
+  Positions positions_;                          // Of reference targets.
+  Positions references_;                         // Of references.
+  std::size_t next_position_ = 0;                // Into positions_.
   std::vector<bool> is_replaceable_, is_found_;  // By number.
   std::vector<Use> uses_;                        // By number.
-  std::size_t looks_left_ = 1 << 16;
+  std::size_t steps_left_ = 1 << 16;
   std::vector<AttributeTarget> found_;
 };
 
@@ -247,9 +250,9 @@ std::vector<AttributeTarget> find_attribute_targets(const VerifiedEnvelope& enve
   for (const std::uint64_t position : envelope->shared) {
     is_replaceable.push_back(may_be_replaced(envelope, position));
   }
-  // Most payloads refer to names and namespaces alone.
+  // Most payloads refer only to names and namespaces.
   if (std::ranges::find(is_replaceable, true) == is_replaceable.end()) return {};
-  return Walk(envelope, std::move(is_replaceable)).run();
+  return TargetFinder(envelope, std::move(is_replaceable)).run();
 }
 
 }  // namespace waybill::envelope

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which objects of a payload are values of class attributes and are referred to from
-// elsewhere in the payload. A receiver that has the class already may have another
-// object in that place, which such references then mean.
+// Finds objects of a payload that are values of class attributes and are referred to
+// from elsewhere in the payload. A receiver that has the class may have another object
+// in that attribute; such references then mean that object.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace waybill::envelope {
 
-// One such object. All views are into the payload.
+// One such object. The views point into the payload.
 struct AttributeTarget {
-  std::uint64_t number;    // Of the references to it.
+  std::uint64_t number;    // Of references to it.
   BytesView class_id;      // Of the class.
   std::string_view name;   // Of the attribute.
-  bool is_entry = false;   // A value in the dict that is the attribute's value,
+  bool is_entry = false;   // It is a value in the dict that the attribute holds,
   std::string_view key{};  // under this key.
   std::size_t end = 0;     // Of the object, from the start of the payload.
 };
 
-// The targets of an envelope, by number, each once at most.
-// Left out are names, classes, text and bytes, which are the same wherever they stand,
-// and what shares objects with the payload outside of it, but for what keeps
-// its identity by itself, as classes do: another object in its place would not have the
-// same parts. Cost: a pass over the payload, and time by references.
+// The targets of an envelope, sorted by number, each at most once. Names, classes, text
+// and bytes are left out: they are the same in every place. Objects that share parts
+// with the payload outside are left out too, since another object would not share them;
+// parts with an identity of their own, such as classes, do not count. Cost: a pass over
+// the payload, and time by the number of references.
 std::vector<AttributeTarget> find_attribute_targets(const VerifiedEnvelope& envelope);
 
 }  // namespace waybill::envelope

@@ -1,6 +1,7 @@
-// Places are canonical, so that a table says nothing that its lengths do not say; they
-// stand there for those who look for one buffer. See docs/wire_format.md for the bytes.
-// Tested by tests/format/buffers_test.cpp and buffer_table_test.cpp.
+// The place of a buffer follows from the lengths before it. Rows repeat it for readers
+// that look up one buffer. See docs/wire_format.md for the bytes.
+// Tested by tests/format/buffers_test.cpp, buffer_table_test.cpp and
+// compression_test.cpp.
 
 #include "format/buffer_table.h"
 
@@ -21,11 +22,11 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-// Where buffers end at last: far from where numbers of 64 bits do.
+// The largest end of the buffers, far below the range of 64-bit numbers.
 constexpr std::uint64_t kBuffersEnd = INT64_MAX;
-constexpr std::uint64_t kMostDimensions = 64;  // As PEP 3118 allows.
-// Bytes of the shortest row.
-constexpr std::size_t kShortestRow = 1 + 3 + 2 + kPlainDigest + 4;
+constexpr std::uint64_t kMaxDimensions = 64;  // As PEP 3118 allows.
+// Bytes of the smallest row.
+constexpr std::size_t kMinRowSize = 1 + 3 + 2 + kPlainDigest + 4;
 
 constexpr std::uint64_t aligned(std::uint64_t place) {
   return (place + wire::kBufferAlignment - 1) / wire::kBufferAlignment *
@@ -45,7 +46,7 @@ bool read_kind(Reader& reader, wire::BufferKind& kind) {
                          " of a stored buffer is unknown; a newer waybill wrote it");
 }
 
-// `expected`: the only place where it can be.
+// `expected`: the only valid place.
 bool read_extent(Reader& reader, std::uint64_t expected, StoredBuffer& row) {
   const std::size_t offset = reader.offset();
   if (!reader.read_unsigned(row.place, UINT64_MAX, "the place of a stored buffer")) {
@@ -92,11 +93,11 @@ bool read_shape(Reader& reader, std::vector<std::uint64_t>& shape) {
   const std::size_t offset = reader.offset();
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the shape of a stored buffer")) return false;
-  if (count > kMostDimensions) {
+  if (count > kMaxDimensions) {
     return reader.fail(ErrorCode::kMalformed, offset,
                        "a stored buffer of " + std::to_string(count) +
                            " dimensions should have at most " +
-                           std::to_string(kMostDimensions));
+                           std::to_string(kMaxDimensions));
   }
   shape.resize(count);
   return std::ranges::all_of(shape, [&](std::uint64_t& extent) {
@@ -137,7 +138,8 @@ void BufferDigest::write(std::uint8_t* at) const {
     std::ranges::copy(plain_.digest(), at);
     return;
   }
-  base::StrongHashStream whole = *strong_;  // To ask for it is its end.
+  // hash() ends the stream, so a copy is hashed.
+  base::StrongHashStream whole = *strong_;
   std::ranges::copy(whole.hash(), at);
 }
 
@@ -156,7 +158,7 @@ bool read_buffer_table(Reader& reader, std::vector<StoredBuffer>& buffers) {
                        "a table of buffers has one row or more; without a buffer there "
                        "is no table");
   }
-  buffers.reserve(std::min<std::uint64_t>(count, reader.left() / kShortestRow));
+  buffers.reserve(std::min<std::uint64_t>(count, reader.left() / kMinRowSize));
   std::uint64_t place = 0;
   for (; count != 0; --count) {
     StoredBuffer& row = buffers.emplace_back();
@@ -172,7 +174,7 @@ bool check_digest_sizes(Reader& reader, BytesView bytes,
   const auto wrong = std::ranges::find_if(
       buffers, [&](const StoredBuffer& row) { return row.digest.size() != size; });
   if (wrong == buffers.end()) return true;
-  constexpr std::size_t kHead = 2;  // Of binary of that length, at its shortest.
+  constexpr std::size_t kHead = 2;  // The shortest binary head of that length.
   return reader.fail(
       ErrorCode::kMalformed,
       static_cast<std::size_t>(wrong->digest.data() - bytes.data()) - kHead,
@@ -182,8 +184,8 @@ bool check_digest_sizes(Reader& reader, BytesView bytes,
                   "that is not signed");
 }
 
-std::size_t size_behind_head(std::size_t head_size,
-                             std::span<const StoredBuffer> buffers) {
+std::size_t size_after_head(std::size_t head_size,
+                            std::span<const StoredBuffer> buffers) {
   if (buffers.empty()) return 0;
   return head_padding(head_size) + buffers.back().place + buffers.back().stored_length +
          wire::kBufferTrailer;
@@ -265,10 +267,11 @@ std::uint8_t* write_trailer(std::uint8_t* at, std::size_t head_size) {
   return at + sizeof number;
 }
 
-BytesView named_head(BytesView envelope) {
+BytesView claimed_head(BytesView envelope) {
   if (envelope.size() < wire::kBufferTrailer) return {};
   const std::size_t end = envelope.size() - wire::kBufferTrailer;
-  const std::uint64_t size = wire::big_endian(&envelope[end], wire::kBufferTrailer);
+  const std::uint64_t size =
+      wire::read_big_endian(&envelope[end], wire::kBufferTrailer);
   return size < end ? envelope.first(static_cast<std::size_t>(size)) : BytesView();
 }
 
@@ -279,7 +282,7 @@ void rewrite_buffer_table(wire::Writer& writer, const Envelope& envelope,
   const BytesView table = envelope.bytes.subspan(start);
   Reader reader(table);
   std::uint64_t count = 0;
-  reader.read_array(count, {});  // All this was read before.
+  reader.read_array(count, {});  // open() has checked all of this.
   std::size_t written = 0;
   for (const StoredBuffer& row : envelope.buffers) {
     reader.read_array(count, {});
@@ -304,7 +307,7 @@ void append_buffers(std::vector<std::uint8_t>& out,
                     std::span<const StoredBuffer> buffers) {
   if (buffers.empty()) return;
   const std::size_t head_size = out.size();
-  out.resize(head_size + size_behind_head(head_size, buffers));
+  out.resize(head_size + size_after_head(head_size, buffers));
   std::uint8_t* at = out.data() + head_size;
   for (const StoredBuffer& row : buffers) at = write_buffer(out.data(), at, row.bytes);
   write_trailer(at, head_size);
@@ -322,7 +325,7 @@ Result<void> attach_buffers(Envelope& head, BytesView bytes) {
                 "stored buffers end at " + std::to_string(head.size) +
                     ", and the input has " + std::to_string(bytes.size()) + " bytes");
   }
-  std::size_t end = head.bytes.size();  // Of what comes before.
+  std::size_t end = head.bytes.size();  // End of the bytes so far.
   for (StoredBuffer& row : head.buffers) {
     const std::size_t start = head.buffers_offset + row.place;
     const BytesView padding = bytes.subspan(end, start - end);
@@ -336,7 +339,8 @@ Result<void> attach_buffers(Envelope& head, BytesView bytes) {
     end = start + row.stored_length;
     row.bytes = bytes.subspan(start, row.stored_length);
   }
-  const std::uint64_t head_size = wire::big_endian(&bytes[end], wire::kBufferTrailer);
+  const std::uint64_t head_size =
+      wire::read_big_endian(&bytes[end], wire::kBufferTrailer);
   if (head_size == head.bytes.size()) return {};
   return fail(ErrorCode::kMalformed, end,
               "the last number of the envelope is " + std::to_string(head_size) +

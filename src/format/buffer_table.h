@@ -1,6 +1,6 @@
 #pragma once
 
-// The table of buffers, and what stands behind the head of an envelope: each buffer at
+// The table of buffers, and the bytes behind the head of an envelope: each buffer at
 // its place, zeros between them, and the size of the head. See waybill/buffers.h.
 
 #include <array>
@@ -17,18 +17,18 @@
 
 namespace waybill::envelope {
 
-// A signature covers the table alone, so that the digests of a signed one have to stop
-// those who want to deceive.
+// Sizes of digests. A signature covers only the table, so a signed table has digests
+// that an attacker cannot forge.
 inline constexpr std::size_t kPlainDigest = 8;
 inline constexpr std::size_t kStrongDigest = 32;
 
 class BufferDigest {
  public:
-  // Of so many bytes: those of XXH3, or kStrongDigest.
+  // `size`: kPlainDigest for XXH3, or kStrongDigest for BLAKE2b.
   explicit BufferDigest(std::size_t size);
 
   void add(BytesView bytes) { strong_ ? strong_->add(bytes) : plain_.add(bytes); }
-  // Writes it. More may be added after that.
+  // Writes the digest. More bytes may be added afterwards.
   void write(std::uint8_t* at) const;
 
  private:
@@ -36,14 +36,14 @@ class BufferDigest {
   std::optional<base::StrongHashStream> strong_;
 };
 
-// The same, to be compared.
+// A digest to compare with that of a row.
 class RowDigest {
  public:
   // `row` must outlive this.
   explicit RowDigest(const StoredBuffer& row) : row_(row), digest_(row.digest.size()) {}
 
   void add(BytesView bytes) { digest_.add(bytes); }
-  // Whether it is that of the row.
+  // Whether the bytes added have the digest of the row.
   bool fits() const;
 
  private:
@@ -51,50 +51,53 @@ class RowDigest {
   BufferDigest digest_;
 };
 
-// From so many bytes on those who write payloads store a buffer.
-inline constexpr std::size_t kLeastStored = 64 << 10;
+// Writers of payloads store buffers of at least this size.
+inline constexpr std::size_t kMinStoredSize = 64 << 10;
 
-// Reads the section. False when the reader has an error.
+// Reads the section. Returns false with an error in the reader.
 bool read_buffer_table(wire::Reader& reader, std::vector<StoredBuffer>& buffers);
 
-// Whether the digests are of the size that a signed table has, or one that is not.
-// `bytes`: those that the digests point into.
+// Whether the digests have the size that a signed, or an unsigned, table has. `bytes`:
+// the bytes that the digests point into.
 bool check_digest_sizes(wire::Reader& reader, BytesView bytes,
                         std::span<const StoredBuffer> buffers, bool is_signed);
 
-// How many bytes stand behind a head of this size with this table.
-std::size_t size_behind_head(std::size_t head_size,
-                             std::span<const StoredBuffer> buffers);
+// The number of bytes behind a head of this size with this table.
+std::size_t size_after_head(std::size_t head_size,
+                            std::span<const StoredBuffer> buffers);
 
-// At least as many bytes as write_buffer_table() writes.
+// An upper bound of what write_buffer_table() writes.
 std::size_t buffer_table_bound(std::span<const BufferParts> buffers);
-// Leaves room for the digests, and tells where: each is as long as `digest_size` says.
+// Writes the table with room for digests of `digest_size` bytes, and appends their
+// addresses to `digests`.
 void write_buffer_table(wire::CursorWriter& writer,
                         std::span<const BufferParts> buffers, std::size_t digest_size,
                         std::vector<std::uint8_t*>& digests);
 
-// Writes the digest of these bytes, one of the two sizes above.
+// Writes the digest of `bytes`, of one of the two sizes above.
 void write_digest(std::uint8_t* at, std::size_t digest_size, BytesView bytes);
 
-// At least as many bytes as stand behind a head with these buffers.
+// An upper bound of the bytes behind a head with these buffers.
 std::size_t buffers_bound(std::span<const BufferParts> buffers);
-// Writes the zeros before a buffer. `begin`: of the envelope. Returns the end.
+// Writes the zeros before a buffer. `begin`: the start of the envelope. Returns the
+// end.
 std::uint8_t* pad(const std::uint8_t* begin, std::uint8_t* at);
-// The same, and the buffer, whose bytes may lie behind that place already.
+// Writes the zeros and the buffer, whose bytes may overlap the place if they are behind
+// it.
 std::uint8_t* write_buffer(const std::uint8_t* begin, std::uint8_t* at,
                            BytesView bytes);
-// What follows the last buffer. Returns the end.
+// Writes the bytes behind the last buffer. Returns the end.
 std::uint8_t* write_trailer(std::uint8_t* at, std::size_t head_size);
 
-// The head of an envelope, as far as its last bytes tell, which nobody has checked.
-// Empty if they tell none.
-BytesView named_head(BytesView envelope);
+// The head of an envelope by the size in its last bytes, which is not checked. Empty if
+// the size is impossible.
+BytesView claimed_head(BytesView envelope);
 
-// The table of an envelope whose buffers are there, written again with digests of that
-// size. All else in it stays.
+// Writes the table of an envelope with attached buffers again, with digests of this
+// size. All other fields stay.
 void rewrite_buffer_table(wire::Writer& writer, const Envelope& envelope,
                           std::size_t digest_size);
-// Appends what stands behind a head, which is all that `out` holds.
+// Appends the buffers and the trailer to a head, which is all that `out` holds.
 void append_buffers(std::vector<std::uint8_t>& out,
                     std::span<const StoredBuffer> buffers);
 

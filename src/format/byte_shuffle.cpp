@@ -1,7 +1,7 @@
-// Eight items are taken at a time. A square of eight by eight bytes, in eight numbers
-// of 64 bits, is transposed by swapping halves, quarters and eighths of the numbers, in
-// all lanes at once. Its rows are eight bytes of an item of 8 or 16; of smaller items,
-// the bytes of several, each eight items further.
+// Eight items are handled at a time. A square of eight by eight bytes, in eight 64-bit
+// numbers, is transposed by swapping halves, quarters and eighths of the numbers, in
+// all lanes at once. Its rows are eight bytes of an item of 8 or 16 bytes; for smaller
+// items, the bytes of several items, each eight items apart.
 //
 // Tested by tests/format/byte_shuffle_test.cpp.
 
@@ -38,15 +38,15 @@ void transpose(Square& rows) {
   swap_parts<1, 0x00FF00FF00FF00FF>(rows);
 }
 
-// Of items of kSize bytes: how many of them a row of a square has, and how many bytes
-// of each.
+// For items of kSize bytes: the number of items in a row of a square, and the bytes of
+// each.
 template <std::size_t kSize>
 constexpr std::size_t kItemsPerRow = kSize < kLanes ? kLanes / kSize : 1;
 template <std::size_t kSize>
 constexpr std::size_t kBytesPerRow = kSize < kLanes ? kSize : kLanes;
 
-// Calls `each` with the place of each square: its first item, and the first byte in it.
-// Returns the item behind the last.
+// Calls `each` with the first item of each square and the first byte in it. Returns the
+// item behind the last square.
 template <std::size_t kSize, typename Each>
 std::size_t each_square(std::size_t count, Each each) {
   constexpr std::size_t kItems = kLanes * kItemsPerRow<kSize>;

@@ -1,6 +1,5 @@
-// Reads a code body, and checks what CPython takes on trust from whoever makes a code
-// object: that lengths and counts agree. Whether the instructions are sound is beyond
-// this; code from strangers can do anything anyway.
+// Reads a code body, and checks what CPython does not check when it creates a code
+// object: that lengths and counts agree. Instructions are checked by verify().
 // Tested by tests/verify/verify_test.cpp.
 
 #include "format/code_body.h"

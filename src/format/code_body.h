@@ -1,6 +1,6 @@
 #pragma once
 
-// A code body taken apart, for verify() and for reports.
+// The fields of a code body, for verify() and for reports.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@ struct CodeFields {
   std::string_view name;
   std::string_view qualified_name;
   BytesView instructions;
-  // The array of constants, not read.
+  // The array of constants, unread.
   Section constants;
   std::uint64_t constant_count = 0;
   std::vector<std::string_view> names;
@@ -31,24 +31,24 @@ struct CodeFields {
   BytesView exception_table;
 };
 
-// Names of the variables of functions around it, in the order of their cells.
+// Names of the free variables, in the order of their cells.
 std::vector<std::string_view> free_names_of(const CodeFields& fields);
 
-// How many arguments it has names for, *args and **kwargs counted.
+// The number of named parameters, *args and **kwargs included.
 std::uint64_t argument_names_in(const CodeFields& fields);
 
-// Reads the body; false when the reader has an error: a field of the wrong type, or
-// counts that contradict each other.
+// Reads the body. Returns false with an error in the reader: a field of the wrong type,
+// or counts that contradict each other.
 bool read_code_body(wire::Reader& reader, BytesView body, CodeFields& fields);
 
-// The same without the error; then some fields are those that were read.
+// The same without an error; fields may be incomplete on failure.
 inline bool read_code_body(const CodeBody& body, CodeFields& fields) {
   wire::Reader reader(body.bytes, Limits{}, body.offset);
   return read_code_body(reader, body.bytes, fields);
 }
 
-// Calls visit(reader, bytes) for each constant in their order, up to the first that
-// cannot be read: a reader that stands before it, and its bytes.
+// Calls visit(reader, bytes) for each constant in order, up to the first unreadable
+// one, with a reader at its start and its bytes.
 template <typename Visit>
 void each_constant(const Section& constants, Visit visit) {
   wire::Reader reader(constants.bytes, Limits{}, constants.offset);
@@ -62,11 +62,10 @@ void each_constant(const Section& constants, Visit visit) {
   }
 }
 
-// The hash of the nested code that a constant is; nothing if it is something else. Of
-// any length: nobody has checked it.
+// The hash of nested code, if the constant is that. Unchecked, so of any length.
 std::optional<BytesView> nested_code(wire::Reader constant);
 
-// read_unsigned() of a number of 32 bits.
+// read_unsigned() for 32-bit numbers.
 inline bool read_number(wire::Reader& reader, std::uint32_t& number, std::uint64_t max,
                         std::string_view what) {
   std::uint64_t value = 0;
@@ -75,7 +74,8 @@ inline bool read_number(wire::Reader& reader, std::uint32_t& number, std::uint64
   return true;
 }
 
-// Text, or an extension kText; checks that it is UTF-8. `what` names it in the error.
+// Reads text, or an extension kText, and checks that it is UTF-8. `what` names it in
+// the error.
 bool read_any_text(wire::Reader& reader, std::string_view& text, std::string_view what);
 
 // The version as opcode tables number it: 311 for Python 3.11; 0 if it is beyond them.

@@ -1,15 +1,14 @@
-// A buffer is compressed in blocks of 1 MiB, each by itself, so that memory is bounded
-// and a part of a buffer can be read alone. Each block is copied first, in the order in
-// which it is compressed: others may write to the buffer meanwhile.
+// A buffer is compressed in independent blocks of 1 MiB, so that memory is bounded and
+// a part of a buffer can be read alone. Each block is copied first, in the byte order
+// in which it is compressed: another thread may write to the buffer meanwhile.
 //
-// Samples, a few places of the buffer, are compressed with each order of bytes, and
-// what makes them smallest is taken. Of a large buffer a few whole blocks are tried
-// then: what gains nothing costs little.
+// Samples from a few places of the buffer are compressed with each byte order, and the
+// smallest result decides. Of a large buffer a few whole blocks are tried next, so that
+// a buffer that gains nothing costs little.
 //
-// A frame has one form here: that of zstd's own encoder when it knows the size of its
-// input, without dictionary and checksum. So no frame asks for a window of its own,
-// none is passed over, and none is of the formats before 1.0 that libzstd may read as
-// well.
+// Frames have one form: that of zstd's own encoder when it knows the size of its input,
+// without dictionary and checksum. So no frame asks for a window of its own, none is a
+// skippable frame, and none has a format before 1.0, which libzstd may read too.
 //
 // Tested by tests/format/compression_test.cpp and compression_attacks_test.cpp; the
 // field by buffer_table_test.cpp.
@@ -38,24 +37,23 @@ constexpr std::size_t kBlock = wire::kCompressedBlock;
 constexpr int kBlockBits = 20;
 static_assert(kBlock == std::size_t{1} << kBlockBits);
 
-constexpr std::size_t kMostItemSize = 16;
-constexpr std::size_t kMostFrame = ZSTD_COMPRESSBOUND(kBlock);
+constexpr std::size_t kMaxItemSize = 16;
+constexpr std::size_t kMaxFrame = ZSTD_COMPRESSBOUND(kBlock);
 
 constexpr std::size_t kSample = 64 << 10;
-constexpr std::size_t kMostSamples = 4;
-// At most: the order of bytes is not a matter of level.
+constexpr std::size_t kMaxSamples = 4;
+// The level of samples at most: the best byte order does not depend on the level.
 constexpr int kSampleLevel = 3;
-// Of so many blocks on, some are tried before all are compressed.
+// From this many blocks on, a few are tried before all are compressed.
 constexpr std::size_t kManyBlocks = 16;
-// Another order of bytes has to save this part of a sample, since it takes time to
-// read.
-constexpr std::size_t kLeastSaving = 16;
+// Another byte order has to save a sixteenth of a sample, since undoing it takes time.
+constexpr std::size_t kMinSavingDivisor = 16;
 
 class Compressor {
  public:
   Compressor() : context_(ZSTD_createCCtx()) {
     if (!context_) throw std::bad_alloc();
-    // A window of a whole block at any level, so that a frame needs no other.
+    // A window of a whole block at any level: a frame never needs a larger one.
     ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_windowLog, kBlockBits);
   }
 
@@ -63,7 +61,7 @@ class Compressor {
     ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
   }
 
-  // Writes a block as a frame, and returns its size; 0 if there is no room for it.
+  // Writes a block as a frame, and returns its size; 0 if `out` is too small.
   std::size_t write(BytesView block, std::uint8_t item_size,
                     std::span<std::uint8_t> out) {
     block_.resize(block.size());
@@ -79,7 +77,7 @@ class Compressor {
     return 0;
   }
 
-  // What all of these become together.
+  // The compressed size of all samples.
   std::size_t size_of(std::span<const BytesView> samples, std::uint8_t item_size) {
     frame_.resize(ZSTD_compressBound(kBlock));
     std::size_t size = 0;
@@ -97,21 +95,20 @@ class Compressor {
   std::vector<std::uint8_t> frame_;
 };
 
-// Up to four parts of that size, from the first to the last that fits, at places where
-// items start.
+// Up to four parts of this size, spread over the buffer, each at the start of an item.
 std::vector<BytesView> parts_of(BytesView bytes, std::size_t size) {
   if (bytes.size() <= size) return {bytes};
-  const std::size_t count = std::min(bytes.size() / size, kMostSamples);
+  const std::size_t count = std::min(bytes.size() / size, kMaxSamples);
   std::vector<BytesView> parts;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t at =
-        count == 1 ? 0 : (bytes.size() - size) / (count - 1) * i / kMostItemSize;
-    parts.push_back(bytes.subspan(at * kMostItemSize, size));
+        count == 1 ? 0 : (bytes.size() - size) / (count - 1) * i / kMaxItemSize;
+    parts.push_back(bytes.subspan(at * kMaxItemSize, size));
   }
   return parts;
 }
 
-// Bytes of an item, as far as shape and length tell.
+// The size of an item by shape and length; 1 if they do not agree.
 std::uint64_t item_size_of(const BufferParts& buffer) {
   std::uint64_t count = 1;
   for (const std::uint64_t extent : buffer.shape) {
@@ -121,8 +118,8 @@ std::uint64_t item_size_of(const BufferParts& buffer) {
   return buffer.shape.empty() ? 1 : buffer.bytes.size() / count;
 }
 
-// Orders of bytes that may pay: by the size of items, or, if that is 1 or an odd number
-// that may hold others, by those that numbers have.
+// Byte orders worth trying: by the size of items or, if that is not one of the sizes of
+// numbers, by those sizes.
 std::vector<std::uint8_t> item_sizes_to_try(std::uint64_t item_size) {
   if (item_size == 2 || item_size == 4 || item_size == 8 || item_size == 16) {
     return {static_cast<std::uint8_t>(item_size)};
@@ -136,14 +133,14 @@ std::uint8_t best_item_size(Compressor& compressor, const BufferParts& buffer) {
   std::size_t least = compressor.size_of(samples, best);
   for (const std::uint8_t item_size : item_sizes_to_try(item_size_of(buffer))) {
     const std::size_t size = compressor.size_of(samples, item_size);
-    if (size + size / kLeastSaving >= least) continue;
+    if (size + size / kMinSavingDivisor >= least) continue;
     best = item_size;
     least = size;
   }
   return best;
 }
 
-// Whether all of a buffer is worth trying.
+// Whether compressing all of the buffer is worth trying.
 bool may_gain(Compressor& compressor, BytesView bytes, std::uint8_t item_size) {
   if (bytes.size() < kManyBlocks * kBlock) return true;
   const std::vector<BytesView> blocks = parts_of(bytes, kBlock);
@@ -151,7 +148,7 @@ bool may_gain(Compressor& compressor, BytesView bytes, std::uint8_t item_size) {
          compression_bound(blocks.size() * kBlock);
 }
 
-// `row.length` bounds the stored length, and so the end of the buffer.
+// `row.length` bounds the stored length, and thus the end of the buffer.
 bool read_stored_length(Reader& reader, StoredBuffer& row) {
   const std::size_t offset = reader.offset();
   if (!reader.read_unsigned(row.stored_length, UINT64_MAX,
@@ -163,7 +160,7 @@ bool read_stored_length(Reader& reader, StoredBuffer& row) {
                        "a compressed buffer has one byte or more, and fewer than it is "
                        "decompressed to");
   }
-  return row.length / wire::kMostExpansion <= row.stored_length ||
+  return row.length / wire::kMaxExpansion <= row.stored_length ||
          reader.fail(ErrorCode::kMalformed, offset,
                      "a compressed buffer of " + std::to_string(row.stored_length) +
                          " bytes cannot be decompressed to " +
@@ -177,7 +174,7 @@ bool read_item_size(Reader& reader, std::uint8_t& item_size) {
     return false;
   }
   item_size = static_cast<std::uint8_t>(number);
-  return (std::has_single_bit(number) && number <= kMostItemSize) ||
+  return (std::has_single_bit(number) && number <= kMaxItemSize) ||
          reader.fail(ErrorCode::kMalformed, offset,
                      "the item size of a compression is 1, 2, 4, 8 or 16");
 }
@@ -201,7 +198,7 @@ std::size_t compress_buffer(BufferParts& buffer, int level, std::uint8_t* out) {
     if (written == 0) return 0;
     size += written;
   }
-  if (size >= bytes.size()) return 0;  // As small as the least of sizes.
+  if (size >= bytes.size()) return 0;  // Only for tiny buffers.
   buffer.length = bytes.size();
   buffer.bytes = room.first(size);
   buffer.compression = Compression{wire::CompressionMethod::kZstd, item_size};
@@ -212,7 +209,7 @@ namespace envelope {
 
 bool is_frame_start(BytesView frame, std::size_t content_size) {
   constexpr std::uint8_t kMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
-  // Of the descriptor: all but how long the size of the content is.
+  // The descriptor without the field for the size of the content size.
   constexpr std::uint8_t kFlags = 0x3f;
   constexpr std::uint8_t kSingleSegment = 0x20;
   return frame.size() > sizeof kMagic && std::ranges::equal(frame.first(4), kMagic) &&
@@ -232,7 +229,7 @@ CompressedBlocks::CompressedBlocks(const StoredBuffer& row, BytesView bytes,
       context_(ZSTD_createDCtx()),
       digest_(row) {
   if (!context_) throw std::bad_alloc();
-  frame_.reserve(std::min(kMostFrame, bytes.size()));
+  frame_.reserve(std::min(kMaxFrame, bytes.size()));
   if (row.compression->item_size != 1) {
     shuffled_.resize(std::min<std::uint64_t>(row.length, kBlock));
   }
@@ -241,7 +238,7 @@ CompressedBlocks::CompressedBlocks(const StoredBuffer& row, BytesView bytes,
 Result<void> CompressedBlocks::next(std::span<std::uint8_t> out) {
   const BytesView rest = bytes_.subspan(at_);
   const std::size_t size = ZSTD_findFrameCompressedSize(rest.data(), rest.size());
-  if (ZSTD_isError(size) != 0 || size > kMostFrame) {
+  if (ZSTD_isError(size) != 0 || size > kMaxFrame) {
     return fail("here should be a zstd frame");
   }
   frame_.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));

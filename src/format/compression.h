@@ -1,7 +1,7 @@
 #pragma once
 
-// Compression of stored buffers: what a row of the table of buffers says of it, and the
-// blocks of a compressed buffer.
+// Compression of stored buffers: the field of a row, and the blocks of a compressed
+// buffer.
 
 #include <cstdint>
 #include <memory>
@@ -18,32 +18,32 @@ struct ZSTD_DCtx_s;
 
 namespace waybill::envelope {
 
-// Reads the field of a row whose length was read: sets compression and stored length.
-// False when the reader has an error.
+// Reads the field of a row whose length is set: sets compression and stored length.
+// Returns false with an error in the reader.
 bool read_compression(wire::Reader& reader, StoredBuffer& row);
 
 void write_compression(wire::CursorWriter& writer, const BufferParts& buffer);
 
-// Whether `frame` starts with a frame of so many bytes, in the one form that frames
-// have here.
+// Whether `frame` starts with a frame of `content_size` bytes, in the one form that
+// waybill accepts (compression.cpp).
 bool is_frame_start(BytesView frame, std::size_t content_size);
 
 // Reads a compressed buffer block by block.
 //
-// Takes the frames of a row one after the other. Each is copied before anything is made
-// of it, so that what is decompressed is what the digest at the end is made of, even if
-// somebody writes to the bytes meanwhile. Throws std::bad_alloc.
+// Each frame is copied before it is decompressed, so the digest is of exactly the bytes
+// that were decompressed, even if another thread writes to them meanwhile. Throws
+// std::bad_alloc.
 class CompressedBlocks {
  public:
-  // `row` is compressed, and both outlive this; `offset` is where the bytes are in the
-  // envelope.
+  // `row` must be compressed. Row and bytes must outlive this; `offset` is the offset
+  // of the bytes in the envelope.
   CompressedBlocks(const StoredBuffer& row, BytesView bytes, std::uint64_t offset);
 
-  // Decompresses the next block to `out`, which has as many bytes as the block: as
-  // wire::kCompressedBlock says, or what is left of row.length.
+  // Decompresses the next block to `out`, which has the size of the block:
+  // wire::kCompressedBlock, or what is left of row.length.
   Result<void> next(std::span<std::uint8_t> out);
 
-  // Whether the frames end where the bytes do, and have the digest of the row.
+  // Checks that the frames end where the bytes do, and have the digest of the row.
   Result<void> finish();
 
  private:
@@ -66,11 +66,11 @@ class CompressedBlocks {
 // --- The order of bytes in a block: sorting the bytes of items by their position in
 // the item places signs and exponents of similar numbers side by side.
 
-// Writes as many bytes to `out`: the first byte of each item, then the second of each,
-// and so on; at last what is no whole item, as it is. `item_size`: 2, 4, 8 or 16.
+// Writes the first byte of each item to `out`, then the second of each, and so on; an
+// incomplete last item is copied unchanged. `item_size`: 2, 4, 8 or 16.
 void shuffle(BytesView items, std::uint8_t item_size, std::uint8_t* out);
 
-// Undoes that.
+// The inverse of shuffle().
 void unshuffle(BytesView bytes, std::uint8_t item_size, std::uint8_t* out);
 
 }  // namespace waybill::envelope

@@ -11,8 +11,8 @@
 #include "wire/reader.h"
 
 namespace waybill::envelope {
-DefinitionPlaces places_in_definitions(std::span<const std::uint64_t> shared) {
-  DefinitionPlaces places;
+PositionIndex index_positions(std::span<const std::uint64_t> shared) {
+  PositionIndex places;
   for (const std::uint64_t position : shared) {
     places.emplace_back(position, static_cast<std::uint32_t>(places.size()));
   }
@@ -20,7 +20,7 @@ DefinitionPlaces places_in_definitions(std::span<const std::uint64_t> shared) {
   return places;
 }
 
-bool set_value_places(Envelope& envelope, const DefinitionPlaces& known) {
+bool resolve_value_references(Envelope& envelope, const PositionIndex& known) {
   std::vector<std::uint64_t>& positions = envelope.shared;
   std::vector<std::uint32_t>& value_shared = envelope.definitions.value_shared;
   std::vector<bool> is_meant;
@@ -35,7 +35,7 @@ bool set_value_places(Envelope& envelope, const DefinitionPlaces& known) {
       continue;
     }
     value_shared.push_back(found->second);
-    if (positions.size() - known.size() == 1) break;  // One is not twice there.
+    if (positions.size() - known.size() == 1) break;  // A single one cannot repeat.
     is_meant.resize(known.size());
     if (is_meant[found->second]) return false;
     is_meant[found->second] = true;
@@ -57,7 +57,7 @@ bool find_definitions(Envelope& envelope, Error& error) {
   const Section& payload = envelope.payload;
   envelope.definitions = {};
   if (!begins_with_definitions(payload.bytes)) return true;
-  constexpr std::size_t kHead = 4;  // Of the node: its array, and its tag.
+  constexpr std::size_t kHead = 4;  // The node's array head and tag.
   wire::Reader reader(payload.bytes.subspan(kHead), {}, payload.offset + kHead);
   std::uint64_t shared = 0;
   std::uint64_t count = 0;
@@ -79,7 +79,7 @@ bool find_definitions(Envelope& envelope, Error& error) {
   definitions.shared = static_cast<std::size_t>(shared);
   definitions.value = reader.offset() - payload.offset;
   const auto own = std::span(envelope.shared).first(definitions.shared);
-  if (set_value_places(envelope, places_in_definitions(own))) return true;
+  if (resolve_value_references(envelope, index_positions(own))) return true;
   error = {ErrorCode::kBadReference, payload.offset + kHead,
            "a shared position that the value has twice"};
   return false;

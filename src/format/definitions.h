@@ -1,6 +1,6 @@
 #pragma once
 
-// The definitions of a payload: functions and classes that stand before its value. See
+// The definitions of a payload: functions and classes before its value. See
 // docs/wire_format.md.
 
 #include <cstdint>
@@ -13,32 +13,33 @@
 
 namespace waybill::envelope {
 
-// Whether a payload begins as one with definitions does.
+// Whether a payload starts like one with definitions.
 bool begins_with_definitions(BytesView payload);
 
-// Finds the definitions at the start of the payload, which is one whole value or what
-// is taken for one. Sets envelope.definitions; leaves them empty where the payload has
-// none. False when they are malformed, with the error in `error`.
+// Finds the definitions at the start of the payload, which should be one whole value.
+// Sets envelope.definitions, empty if the payload has none. Returns false with `error`
+// set if they are malformed.
 // Cost: a pass over the definitions.
 bool find_definitions(Envelope& envelope, Error& error);
 
-// Where the objects stand that references in definitions mean, and their numbers; in
-// order.
-using DefinitionPlaces = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
-DefinitionPlaces places_in_definitions(std::span<const std::uint64_t> shared);
+// Positions of the reference targets of definitions, with their indices in the shared
+// positions; sorted by position.
+using PositionIndex = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
+PositionIndex index_positions(std::span<const std::uint64_t> shared);
 
-// Of an envelope with the definitions of another, `known`: gives each position that the
-// shared ones list one place, and the references in the value those of what they mean.
-// False if the value is said to mean a place of the definitions twice.
-bool set_value_places(Envelope& envelope, const DefinitionPlaces& known);
+// Resolves the references of the value. The shared positions behind those of the
+// definitions belong to the value, and may repeat positions of definitions (`known`):
+// gives each position one index, and sets definitions.value_shared. False if the value
+// lists a position of the definitions twice.
+bool resolve_value_references(Envelope& envelope, const PositionIndex& known);
 
-// Where the value of the payload stands: behind the definitions, if there are any.
+// The offset of the payload's value: behind the definitions, if there are any.
 inline std::size_t value_offset(const Envelope& envelope) {
   return envelope.payload.offset + envelope.definitions.value;
 }
 
-// The references that stand in a definition, or in the value: how many numbers they
-// have, and the place of each among the shared positions.
+// Maps the numbers of references to indices of shared positions. Definitions and the
+// value number their references separately.
 class ReferenceScope {
  public:
   static ReferenceScope of_definitions(const Envelope& envelope) {
@@ -47,7 +48,7 @@ class ReferenceScope {
   static ReferenceScope of_value(const Envelope& envelope) {
     return {envelope, envelope.definitions.value != 0};
   }
-  // Of references at a position in the payload.
+  // The scope of a reference at a position in the payload.
   static ReferenceScope at(const Envelope& envelope, std::size_t position) {
     const std::size_t value = envelope.definitions.value;
     return {envelope, value != 0 && position >= value};
@@ -70,12 +71,11 @@ class ReferenceScope {
   }
 
   std::size_t size_ = 0;
-  const std::uint32_t* places_ = nullptr;  // Null: numbers are places.
+  const std::uint32_t* places_ = nullptr;  // Null: numbers are indices.
 };
 
-// Whether a token of the payload is a reference to what the envelope lists; then
-// `number` is its place among the shared positions. `origin`: the offset of the
-// payload, as the token counts.
+// Whether a token of the payload is a reference to a shared position; then `number`
+// becomes the index of that. `origin`: the payload's offset in the reader of the token.
 inline bool is_reference(const Envelope& envelope, const wire::Token& token,
                          std::uint64_t& number, std::size_t origin) {
   if (!wire::is_reference(token, number)) return false;

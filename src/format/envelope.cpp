@@ -1,5 +1,7 @@
-// Takes envelopes apart. See docs/wire_format.md for the bytes.
-// Tested by tests/format/envelope_test.cpp and corruption_test.cpp.
+// Opens envelopes, checks them against a Python, and replaces their application field.
+// See docs/wire_format.md for the bytes.
+// Tested by tests/format/envelope_test.cpp, corruption_test.cpp, application_test.cpp
+// and source_units_test.cpp.
 
 #include "waybill/envelope.h"
 
@@ -54,7 +56,8 @@ std::string to_string(const PythonVersion& version) {
 }
 
 Result<Envelope> open_head(BytesView bytes, const Limits& limits) {
-  // More than the ceiling is never looked at; what seems cut off there is too large.
+  // Bytes beyond the limit are never read; input that seems truncated there is too
+  // large.
   const bool clipped = bytes.size() > limits.max_bytes;
   if (clipped) bytes = bytes.first(limits.max_bytes);
   Reader reader(bytes, limits);
@@ -65,7 +68,8 @@ Result<Envelope> open_head(BytesView bytes, const Limits& limits) {
                             has_buffers) &&
       envelope::read_manifest(reader, envelope.manifest) &&
       envelope::read_code(reader, envelope.code) &&
-      envelope::read_behind_code(reader, bytes, has_buffers, limits, envelope)) {
+      envelope::read_sections_after_code(reader, bytes, has_buffers, limits,
+                                         envelope)) {
     envelope.format_version = kFormatVersion;
     return result;
   }
@@ -124,7 +128,7 @@ Result<std::vector<std::uint8_t>> with_application(BytesView envelope,
 
   wire::Reader reader(envelope);
   wire::Token token;
-  reader.next(token);  // All this was read before.
+  reader.next(token);  // open_whole() has checked all of this.
   reader.next(token);
   const std::uint64_t fields = token.count;
   const std::size_t first = reader.offset();
@@ -134,7 +138,7 @@ Result<std::vector<std::uint8_t>> with_application(BytesView envelope,
   const std::size_t rest = reader.offset();
   const std::size_t end = opened->debug_info.offset + opened->debug_info.bytes.size();
 
-  // Fields of later formats may follow, and stay where they are.
+  // Fields of later formats may follow, and are copied.
   const bool has_later = fields > wire::kHeaderFieldCount + 1;
   const bool has_field = has_later || !application.empty();
   wire::Writer writer;

@@ -25,8 +25,8 @@ using wire::TokenType;
 constexpr std::uint64_t kCodeEntryLength = 2;
 constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
 
-// What is no envelope at all gets a name of its own, so that people who pass a pickle
-// or a path read that and not what the third byte means in msgpack.
+// Input that is not an envelope at all gets an error of its own, so that people who
+// pass a pickle or a path do not read about its third byte in msgpack.
 bool read_mark(Reader& reader, std::uint64_t& sections, std::uint64_t& fields) {
   std::size_t offset = reader.offset();
   std::string_view mark;
@@ -49,7 +49,8 @@ bool check_version(Reader& reader, std::size_t offset, std::uint32_t version) {
                          ", and this reader knows 1; a newer waybill wrote it");
 }
 
-// What is no bin was not meant for this field, and is passed over as later ones are.
+// A value other than bin is not meant for this field, and is skipped like those of
+// later formats.
 bool read_application(Reader& reader, BytesView& application) {
   Reader ahead = reader;
   Token token;
@@ -86,10 +87,10 @@ bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {
                      "send them again");
 }
 
-// The last byte of the debug information of an envelope without a signature, which ends
-// in that, digest and nil. Nothing for what does not end so.
+// The last byte of the debug information of an unsigned envelope, which ends in that
+// byte, digest and nil. Nothing if the bytes do not end so.
 std::optional<std::uint8_t> end_of_debug_info(BytesView bytes) {
-  constexpr std::size_t kTail = 1 + kUnsignedEnd;
+  constexpr std::size_t kTail = 1 + kUnsignedTailSize;
   if (bytes.size() < kTail) return std::nullopt;
   const BytesView tail = bytes.last(kTail);
   const bool is_end = tail[1] == 0xc4 && tail[2] == sizeof(std::uint64_t) &&
@@ -110,29 +111,30 @@ bool read_definitions(Reader& reader, Envelope& envelope) {
          reader.fail(error.code, error.offset, std::move(error.detail));
 }
 
-// What the envelope would come to if none of its buffers were compressed.
+// The size of the envelope with all buffers decompressed.
 std::uint64_t size_decompressed(const Envelope& envelope) {
   std::uint64_t size = envelope.size;
   for (const StoredBuffer& row : envelope.buffers) {
-    // Any number of rows may claim any length.
+    // Rows may claim any length, so the sum saturates.
     size += std::min(row.length - row.stored_length, UINT64_MAX - size);
   }
   return size;
 }
 
-// Table of buffers, digest and signature, with what they say of the bytes behind them.
+// Reads table of buffers, digest and signature, and sets the sizes that follow from
+// them.
 bool read_rest(Reader& reader, BytesView bytes, bool has_buffers, const Limits& limits,
                Envelope& envelope) {
   const std::size_t table = reader.offset();
   if ((has_buffers && !read_buffer_table(reader, envelope.buffers)) ||
-      !read_end(reader, bytes, envelope.digest, envelope.signature) ||
+      !read_digest_and_signature(reader, bytes, envelope.digest, envelope.signature) ||
       !check_digest_sizes(reader, bytes, envelope.buffers,
                           !envelope.signature.empty())) {
     return false;
   }
   const std::size_t head_size = reader.offset();
   envelope.bytes = bytes.first(head_size);
-  envelope.size = head_size + size_behind_head(head_size, envelope.buffers);
+  envelope.size = head_size + size_after_head(head_size, envelope.buffers);
   envelope.buffers_offset =
       has_buffers ? head_size + head_padding(head_size) : head_size;
   const std::uint64_t size = size_decompressed(envelope);
@@ -194,7 +196,7 @@ bool read_code(Reader& reader, std::vector<CodeBody>& code) {
 bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the shared positions")) return false;
-  shared.reserve(count);  // At least one byte each is left.
+  shared.reserve(count);  // Each takes one of the bytes left.
   for (; count != 0; --count) {
     std::uint64_t position = 0;
     if (!reader.read_unsigned(position, UINT64_MAX, "a shared position")) return false;
@@ -203,13 +205,14 @@ bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
   return true;
 }
 
-bool read_end(Reader& reader, BytesView bytes, Digest& digest, BytesView& signature) {
+bool read_digest_and_signature(Reader& reader, BytesView bytes, Digest& digest,
+                               BytesView& signature) {
   return read_digest(reader, bytes, digest) &&
          (reader.read_nil() || reader.read_binary(signature, "a signature"));
 }
 
-bool read_behind_code(Reader& reader, BytesView bytes, bool has_buffers,
-                      const Limits& limits, Envelope& envelope) {
+bool read_sections_after_code(Reader& reader, BytesView bytes, bool has_buffers,
+                              const Limits& limits, Envelope& envelope) {
   return read_shared(reader, envelope.shared) &&
          skip_section(reader, bytes, envelope.payload) &&
          read_definitions(reader, envelope) &&
@@ -222,12 +225,12 @@ Error trailing_bytes(std::size_t end, std::size_t size) {
           std::to_string(size - end) + " bytes follow the envelope"};
 }
 
-bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
-              std::size_t debug_info) {
-  const std::size_t end = bytes.size() - kUnsignedEnd;
+bool set_tail_sections(Envelope& envelope, BytesView bytes, std::size_t payload,
+                       std::size_t debug_info) {
+  const std::size_t end = bytes.size() - kUnsignedTailSize;
   if (bytes.back() != wire::kNilByte) return false;
   Reader reader(bytes.subspan(end));
-  if (!read_end(reader, bytes, envelope.digest, envelope.signature) ||
+  if (!read_digest_and_signature(reader, bytes, envelope.digest, envelope.signature) ||
       !reader.at_end()) {
     return false;
   }
@@ -238,10 +241,9 @@ bool set_rest(Envelope& envelope, BytesView bytes, std::size_t payload,
   return true;
 }
 
-std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
-  constexpr std::size_t kTail =
-      1 + kUnsignedEnd;  // Empty debug information comes before.
-  // A value has a byte at least, and so has a container: no limit is near.
+std::optional<Envelope> open_trusting_verify(BytesView bytes, const Limits& limits) {
+  constexpr std::size_t kTail = 1 + kUnsignedTailSize;  // With empty debug information.
+  // Every value and container takes a byte at least, so the other limits hold too.
   const std::size_t most =
       std::min({limits.max_bytes, limits.max_values, limits.max_depth});
   if (bytes.size() <= kTail || bytes.size() > most) return std::nullopt;
@@ -253,7 +255,7 @@ std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
   if (!read_header(reader, envelope.python, envelope.application) ||
       !read_manifest(reader, envelope.manifest) || !reader.skip_byte(kEmptyArray) ||
       !read_shared(reader, envelope.shared) ||
-      !set_rest(envelope, bytes, reader.offset(), debug_info) ||
+      !set_tail_sections(envelope, bytes, reader.offset(), debug_info) ||
       !find_definitions(envelope, error)) {
     return std::nullopt;
   }
@@ -263,9 +265,9 @@ std::optional<Envelope> open_unmeasured(BytesView bytes, const Limits& limits) {
 
 std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
                                std::vector<std::uint64_t>& shared) {
-  // A value has a byte at least, so the ceiling on values holds too.
+  // Every value takes a byte at least, so max_values holds too.
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return 0;
-  // It spares most that is not plain the reading of a header.
+  // A quick check that spares most other envelopes the reading of their header.
   if (end_of_debug_info(bytes).value_or(kEmptyMap) != kEmptyMap) return 0;
   Reader reader(bytes, limits);
   PythonVersion python;
@@ -277,12 +279,12 @@ std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
   return is_plain ? reader.offset() : 0;
 }
 
-bool ends_plain(BytesView bytes, std::size_t end) {
+bool has_plain_end(BytesView bytes, std::size_t end) {
   Reader reader(bytes.subspan(end));
   Digest digest;
   BytesView signature;
-  return reader.skip_byte(kEmptyMap) && read_end(reader, bytes, digest, signature) &&
-         reader.at_end();
+  return reader.skip_byte(kEmptyMap) &&
+         read_digest_and_signature(reader, bytes, digest, signature) && reader.at_end();
 }
 
 }  // namespace waybill::envelope

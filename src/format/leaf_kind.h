@@ -1,7 +1,6 @@
 #pragma once
 
-// What a value is by its first token alone, and what it is called.
-// Tested by tests/report/report_test.cpp and tests/parts/parts_test.cpp.
+// The kind of a value by its first token, and the names of kinds.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +15,7 @@ enum class LeafKind : std::uint8_t {
   kNone,
   kBoolean,
   kInteger,   // Fits std::int64_t.
-  kUnsigned,  // Fits std::uint64_t alone.
+  kUnsigned,  // Fits only std::uint64_t.
   kReal,
   kText,
   kBytes,
@@ -30,7 +29,7 @@ enum class LeafKind : std::uint8_t {
   kReference,
   kCode,
   kUnknown,  // Another extension.
-  kList,     // An array, be it a node or not.
+  kList,     // An array, or a node.
   kDict,
 };
 
@@ -53,13 +52,13 @@ inline LeafKind leaf_kind(const wire::Token& token) {
   return type < std::size(kExtensions) ? kExtensions[type] : kUnknown;
 }
 
-// What Python calls values of a kind, and what reports call them.
-struct LeafWords {
+// The name of a kind in Python, and in reports.
+struct LeafNames {
   std::string_view type, report;
 };
-constexpr LeafWords words_of(LeafKind kind) {
+constexpr LeafNames words_of(LeafKind kind) {
   constexpr std::string_view kOther = "singleton";
-  constexpr LeafWords kWords[] = {
+  constexpr LeafNames kWords[] = {
       {"None", "none"},
       {"bool", "bool"},
       {"int", "int"},

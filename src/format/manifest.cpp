@@ -1,7 +1,7 @@
-// The manifest's section: a map of two arrays, the records and the file names that
-// they share. Records may be longer one day, and the map may have other keys; a reader
-// passes over both.
-// Tested by tests/format/manifest_test.cpp.
+// The manifest's section: a map of records, the file names that they share,
+// substitutions and the environment. Later formats may append fields to records and
+// keys to the map; readers skip both.
+// Tested by tests/format/manifest_test.cpp and environment_test.cpp.
 
 #include "waybill/manifest.h"
 
@@ -45,7 +45,7 @@ constexpr std::uint64_t kRecordLength = 6;
 constexpr std::uint64_t kSubstitutionLength = 3;
 constexpr std::uint64_t kLastTime = static_cast<std::uint64_t>(ImportTime::kLazy);
 
-// Text that is UTF-8, or nil; false with an error for all else.
+// Reads UTF-8 text or nil.
 bool read_optional(Reader& reader, std::string_view& value, std::string_view what) {
   if (reader.read_nil()) return true;
   Token token;
@@ -94,7 +94,7 @@ bool read_record(Reader& reader, ManifestView::Import& record) {
 bool read_imports(Reader& reader, std::vector<ManifestView::Import>& imports) {
   std::uint64_t count = 0;
   if (!reader.read_array(count, "the imports")) return false;
-  // Of what may be hostile, no more is reserved than the bytes left can hold.
+  // The count may be hostile: reserves no more than the bytes left can hold.
   const std::uint64_t most = reader.left() / (kRecordLength + 1);
   imports.reserve(count < most ? count : most);
   for (; count != 0; --count) {
@@ -133,8 +133,8 @@ bool read_substitutions(Reader& reader,
   return true;
 }
 
-// File names by number, in order of first use. Nearly every manifest has one or two,
-// so the last one is tried first and a table is made only for many.
+// Numbers file names in order of first use. Nearly every manifest has one or two, so
+// the last one is tried first, and a table is built only for many.
 class FileNumbers {
  public:
   std::size_t number_of(std::string_view file) {
@@ -201,7 +201,7 @@ void write_substitution(Writer& writer, const Substitution& substitution) {
   writer.text(substitution.path);
 }
 
-// The start of a part of the manifest, in which so many values follow.
+// Starts a part of the manifest; `count` values follow.
 template <typename Writer>
 void begin_part(Writer& writer, ManifestKey key, std::size_t count) {
   writer.unsigned_integer(static_cast<std::uint64_t>(key));
@@ -249,11 +249,11 @@ bool read_manifest(Reader& reader, ManifestView& manifest) {
                       : key == static_cast<std::uint64_t>(ManifestKey::kSubstitutions)
                           ? read_substitutions(reader, manifest.substitutions)
                       : key == static_cast<std::uint64_t>(ManifestKey::kEnvironment)
-                          ? pass_environment(reader, manifest.environment)
+                          ? skip_environment(reader, manifest.environment)
                           : reader.skip();
     if (!read) return false;
   }
-  // The files may stand behind the imports.
+  // Checked last, since the files may follow the imports.
   for (const ManifestView::Import& record : manifest.imports) {
     if (record.file == ManifestView::kNoFile || record.file < manifest.files.size()) {
       continue;
@@ -285,10 +285,10 @@ bool read_manifest(Reader& reader, Manifest& manifest) {
   ManifestView view;
   if (!read_manifest(reader, view)) return false;
   manifest.imports.reserve(view.imports.size());
-  // A file's name stands once, and is copied to each import: of honest senders, to a
-  // few dozens.
-  constexpr std::size_t kMostCopied = 64;
-  const std::size_t most = 4096 + kMostCopied * (reader.offset() - start);
+  // A file name is stored once and copied to each import: to a few dozen of an honest
+  // sender.
+  constexpr std::size_t kMaxCopies = 64;
+  const std::size_t most = 4096 + kMaxCopies * (reader.offset() - start);
   std::size_t copied = 0;
   for (const ManifestView::Import& from : view.imports) {
     ImportRecord& record = manifest.imports.emplace_back();
@@ -334,7 +334,7 @@ std::optional<GlobalName> global_name(wire::Reader values, const Manifest* manif
   Token module;
   Token name;
   if (!values.next(module) || !values.next(name)) return std::nullopt;
-  // Text with lone surrogates is an extension; either way, its bytes are the name.
+  // Text with lone surrogates is an extension; either token's bytes are the name.
   GlobalName global{"builtins", name.text(), module.type != TokenType::kExtension};
   if (global.is_builtin) return global;
   const ImportRecord* import =
@@ -367,7 +367,7 @@ void write_manifest(wire::CursorWriter& writer, const Manifest& manifest) {
   if (manifest.environment) write_environment(writer, *manifest.environment);
 }
 
-void ManifestBuilder::go_on_after(const ManifestBuilder& first) {
+void ManifestBuilder::fork_from(const ManifestBuilder& first) {
   records_.append(first.records_.view());
   count_ = first.count_;
   files_ = first.files_;
@@ -376,7 +376,7 @@ void ManifestBuilder::go_on_after(const ManifestBuilder& first) {
 }
 
 std::size_t ManifestBuilder::number_of(std::string_view file) {
-  // The last one first: needs of one file come together, and there are few files.
+  // Searches from the end: records of one file are adjacent, and there are few files.
   for (std::size_t i = files_.size(); i > 0; --i) {
     if (files_[i - 1] == file) return i - 1;
   }
@@ -468,7 +468,7 @@ class EnvironmentReader {
     return true;
   }
 
-  // `last`: the name of the one before; null for the first.
+  // `last`: the name of the previous one; null for the first.
   bool distribution(std::string_view& last) {
     const std::size_t offset = reader_.offset();
     std::uint64_t more = 0;
@@ -484,16 +484,16 @@ class EnvironmentReader {
                           "the names of distributions should ascend");
     }
     last = name;
-    Distribution* made = nullptr;
+    Distribution* added = nullptr;
     if (environment_ != nullptr) {
-      made = &environment_->distributions.emplace_back();
-      made->name = name;
-      made->version = version;
+      added = &environment_->distributions.emplace_back();
+      added->name = name;
+      added->version = version;
     }
-    return modules(made) && reader_.skip_values(more);
+    return modules(added) && reader_.skip_values(more);
   }
 
-  bool modules(Distribution* made) {
+  bool modules(Distribution* added) {
     const std::size_t offset = reader_.offset();
     std::uint64_t count = 0;
     if (!reader_.read_array(count, "the modules of a distribution")) return false;
@@ -507,7 +507,7 @@ class EnvironmentReader {
       std::string_view module;
       if (!read_bounded_text(reader_, module, "a module of a distribution"))
         return false;
-      if (made != nullptr) made->modules.emplace_back(module);
+      if (added != nullptr) added->modules.emplace_back(module);
     }
     return true;
   }
@@ -523,7 +523,7 @@ bool read_environment(Reader& reader, Environment* environment) {
   return EnvironmentReader(reader, environment).run();
 }
 
-bool pass_environment(Reader& reader, Section& section) {
+bool skip_environment(Reader& reader, Section& section) {
   section.offset = reader.offset();
   const BytesView rest = reader.rest();
   if (!read_environment(reader, nullptr)) return false;
@@ -564,14 +564,14 @@ std::vector<std::uint8_t> with_environment(BytesView manifest,
                                            const Environment& environment) {
   constexpr std::uint8_t kEmpty[] = {wire::kEmptyMap};
   const BytesView before = manifest.empty() ? BytesView(kEmpty) : manifest;
-  std::vector<std::uint8_t> made(before.size() + environment_bound(environment));
-  std::ranges::copy(before, made.begin());
-  // A map of less than 15 parts, whose first byte counts them.
-  ++made.front();
-  wire::CursorWriter writer(made.data() + before.size());
+  std::vector<std::uint8_t> added(before.size() + environment_bound(environment));
+  std::ranges::copy(before, added.begin());
+  // A map of fewer than 15 parts, whose first byte is its count.
+  ++added.front();
+  wire::CursorWriter writer(added.data() + before.size());
   write_environment(writer, environment);
-  made.resize(static_cast<std::size_t>(writer.at() - made.data()));
-  return made;
+  added.resize(static_cast<std::size_t>(writer.at() - added.data()));
+  return added;
 }
 
 }  // namespace envelope

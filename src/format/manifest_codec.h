@@ -1,6 +1,6 @@
 #pragma once
 
-// The manifest's section, for open() and seal().
+// Reads and writes the manifest's section.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace waybill::envelope {
 
-// Reads the section; false when the reader has an error.
+// Reads the section. Returns false with an error in the reader.
 bool read_manifest(wire::Reader& reader, Manifest& manifest);
 
 // A manifest whose text stays in the input.
 struct ManifestView {
   struct Import {
-    std::string_view module, chain, function;  // Chain: null if it is the module.
+    std::string_view module, chain, function;  // A null chain is the module's name.
     ImportTime time;
     std::uint32_t line;
     std::uint64_t file;  // Into files, or kNoFile.
@@ -35,38 +35,39 @@ struct ManifestView {
   std::vector<Import> imports;
   std::vector<std::string_view> files;
   std::vector<Substitution> substitutions;
-  Section environment;  // Checked; without bytes if there is none.
+  Section environment;  // Checked; empty if there is none.
 
-  // Of the first import that has one; null if none has.
+  // The file of the first import that has one; null if none has.
   std::string_view first_file() const;
 };
 bool read_manifest(wire::Reader& reader, ManifestView& manifest);
 std::string_view first_file(const Manifest& manifest);
 
-// The import that an extension kModule means; null if the token is none, or means none.
+// The import that an extension kModule refers to; null for other tokens and invalid
+// indices.
 inline const ImportRecord* import_of(const wire::Token& token,
                                      const Manifest& manifest) {
   std::uint64_t index = 0;
-  const bool is_known = token.is(wire::ExtType::kModule) &&
+  const bool is_valid = token.is(wire::ExtType::kModule) &&
                         wire::index_of(token.bytes, index) &&
                         index < manifest.imports.size();
-  return is_known ? &manifest.imports[index] : nullptr;
+  return is_valid ? &manifest.imports[index] : nullptr;
 }
 
-// What a node kGlobal names.
+// The name in a node kGlobal.
 struct GlobalName {
-  std::string_view module;  // Null if it is not known; of a built-in, "builtins".
+  std::string_view module;  // "builtins" for a built-in; null if unknown.
   std::string_view name;
   bool is_builtin = false;
 };
-// `values`: at the first value of the node. Nothing where they cannot be read.
+// `values` is at the first value of the node. Nothing if the values are unreadable.
 std::optional<GlobalName> global_name(wire::Reader values, const Manifest* manifest);
 
-// At least as many bytes as write_manifest() writes.
+// An upper bound of what write_manifest() writes.
 std::size_t manifest_bound(const Manifest& manifest);
 void write_manifest(wire::CursorWriter& writer, const Manifest& manifest);
 
-// Writes the section record by record, without a Manifest in between.
+// Writes the section record by record, without building a Manifest.
 class ManifestBuilder {
  public:
   struct Record {
@@ -78,15 +79,15 @@ class ManifestBuilder {
     std::uint32_t line = 0;
   };
 
-  // Begins with what another builder has. Nothing is here yet.
-  void go_on_after(const ManifestBuilder& first);
+  // Starts as a copy of `first`. This builder must be empty.
+  void fork_from(const ManifestBuilder& first);
 
-  // Appends a record; answers its index. All text must be UTF-8.
+  // Appends a record and returns its index. All text must be UTF-8.
   std::uint32_t add(const Record& record);
 
   void add(const Substitution& substitution);
 
-  // The first file that a record has; null if none has one.
+  // The file of the first record that has one; null if none has.
   std::string_view first_file() const {
     return files_.empty() ? std::string_view() : files_.front();
   }
@@ -106,24 +107,26 @@ class ManifestBuilder {
 
 // --- The environment, a part of the manifest.
 
-// Reads the value behind kEnvironment; false when the reader has an error.
-// `environment` null: it is checked alone.
+// Reads the value of kEnvironment. Only checks it if `environment` is null. Returns
+// false with an error in the reader.
 bool read_environment(wire::Reader& reader, Environment* environment);
 
-// Checks it, and answers where it stands.
-bool pass_environment(wire::Reader& reader, Section& section);
+// Checks and skips the value; `section` becomes its bytes.
+bool skip_environment(wire::Reader& reader, Section& section);
 
-// Key and value. Texts and counts are within what read_environment() takes.
+// Writes key and value. Texts and counts must be within the limits of
+// read_environment().
 void write_environment(wire::CursorWriter& writer, const Environment& environment);
-// At least as many bytes as that writes.
+// An upper bound of what that writes.
 std::size_t environment_bound(const Environment& environment);
 
-// A manifest's section with this part behind its others, of which none has a higher
-// key. `manifest`: as encode_manifest() gives it, or nothing.
+// Appends this part to a manifest's section, in which no part has a higher key.
+// `manifest`: what encode_manifest() gives, or empty.
 std::vector<std::uint8_t> with_environment(BytesView manifest,
                                            const Environment& environment);
 
-// Reads text that is UTF-8; false when the reader has an error. `what` names it there.
+// Reads UTF-8 text; `what` names it in errors. Returns false with an error in the
+// reader.
 bool read_utf8(wire::Reader& reader, std::string_view& value, std::string_view what);
 
 }  // namespace waybill::envelope

@@ -1,7 +1,6 @@
 #pragma once
 
-// How steps of paths are spelled, for all that writes paths: docs/paths.md.
-// Tested by tests/report/paths_at_test.cpp and tests/python/api/test_object_paths.py.
+// Spells the steps of paths, for everything that writes paths: docs/paths.md.
 
 #include <algorithm>
 #include <array>
@@ -11,7 +10,7 @@
 
 namespace waybill::envelope::steps {
 
-// Words that no attribute is written by, though they look like names.
+// Python's keywords, which cannot be attribute names in source.
 inline bool is_keyword(std::string_view name) {
   constexpr std::array<std::string_view, 35> kKeywords{
       "False",  "None",   "True",    "and",      "as",       "assert", "async",
@@ -22,7 +21,7 @@ inline bool is_keyword(std::string_view name) {
   return std::ranges::binary_search(kKeywords, name);
 }
 
-// What Python finds behind `text` by a key or an index that is written as `key`.
+// Indexing of `text` by a key or index in source form.
 inline std::string item(std::string_view text, std::string_view key) {
   return std::string(text).append("[").append(key).append("]");
 }
@@ -31,7 +30,7 @@ inline std::string attribute(std::string_view name) {
   return std::string(".").append(name);
 }
 
-// An attribute that is no identifier, or is another when it is asked for.
+// An attribute that is not an identifier, or that attribute access would not find.
 inline std::string in_dict(std::string_view key) { return item(".__dict__", key); }
 
 inline std::string dunder(std::string_view name) {
@@ -44,7 +43,7 @@ inline std::string cell(std::uint64_t number) {
   return item(".__closure__", std::to_string(number)) + ".cell_contents";
 }
 
-// Where Python has no expression.
+// A step that Python has no expression for.
 inline std::string marker(std::string_view word) {
   return std::string("<").append(word).append(">");
 }
@@ -52,10 +51,10 @@ inline std::string marker(std::string_view word, std::string_view which) {
   return std::string("<").append(word).append(" ").append(which).append(">");
 }
 
-// How a part is reached from its holder, by a text, and by a key or a number.
+// The form of a step from a container to a part: a text, with a key or a number.
 enum class Style : std::uint8_t {
-  kNone,       // It is what holds it, as the dict that is the state of an object is.
-  kText,       // ".__defaults__", ".start"
+  kNone,  // The part is the container itself, e.g. the dict that is an object's state.
+  kText,  // ".__defaults__", ".start"
   kDunder,     // ".__text__"
   kAttribute,  // ".__dict__['key']"; attribute() spells one whose key is a name.
   kKey,        // "['key']", ".__kwdefaults__['key']"
@@ -63,8 +62,8 @@ enum class Style : std::uint8_t {
   kGlobal,     // ".__globals__['key']"
   kCell,       // ".__closure__[0].cell_contents"
   kMarker,     // "<text>": Python has no expression for it.
-  kPlace,      // "<text 0>", likewise,
-  kArgument,   //   of what the callable of an object is given,
+  kPlace,      // "<text 0>", the same with a number,
+  kArgument,   // of an argument of an object's callable,
   kNamed,      //   and "<text 'key'>".
 };
 
@@ -74,7 +73,7 @@ inline bool has_key(Style style) {
          style == Style::kGlobal || style == Style::kNamed;
 }
 
-// Whether Python evaluates the step, if it does the key.
+// Whether Python can evaluate the step, provided it can evaluate the key.
 inline bool is_expression(Style style) { return style < Style::kMarker; }
 
 inline std::string spelled(Style style, std::string_view text, std::string_view key,

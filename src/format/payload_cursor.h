@@ -1,8 +1,8 @@
 #pragma once
 
-// Walks a payload value by value, with a stack of the containers that are open. The
-// grammar (shapes.h) says what each value may be; what it is nobody need have checked:
-// where a payload does not keep to the grammar, values count as objects.
+// Walks a payload value by value, with a stack of open containers. The grammar
+// (shapes.h) gives the rule of each value. The payload need not be verified: where it
+// violates the grammar, values count as objects.
 //
 //   PayloadCursor<> cursor(reader);
 //   while (cursor.next()) {
@@ -21,34 +21,34 @@
 namespace waybill::envelope {
 
 enum class CursorEvent : std::uint8_t {
-  kLeaf,   // A value without values in it.
-  kOpen,   // A container starts; an empty one too.
-  kClose,  // The container that was opened last and not closed yet ends.
+  kLeaf,   // A value that is not a container.
+  kOpen,   // A container starts, possibly an empty one.
+  kClose,  // The innermost open container ends.
 };
 
 // A container whose values are being walked.
 struct OpenContainer {
-  std::uint64_t count;  // Values in it, without a node's tag; keys count.
-  std::uint64_t left;   // Those still to come.
+  std::uint64_t count;  // Values in it, keys included, without a node's tag.
+  std::uint64_t left;   // Values not visited yet.
   std::size_t offset = 0;
   bool is_map = false;
-  std::uint8_t tag = 0;          // Of a node; else 0.
-  const Shape* shape = nullptr;  // Of a node whose tag is known.
+  std::uint8_t tag = 0;          // Of a node; 0 for other containers.
+  const Shape* shape = nullptr;  // Of a node with a known tag; else null.
   Contents contents = {};
-  std::uint64_t field = UINT64_MAX;  // The last key of a function's fields.
-  std::size_t key = 0;               // Where the last key of a map stands.
-  // What the grammar says of the place that it stands in: see PayloadCursor.
+  std::uint64_t field = UINT64_MAX;  // The last key among a function's fields.
+  std::size_t key = 0;               // Offset of the last key of a map.
+  // Rule and part of the container itself: see PayloadCursor.
   Rule rule = Rule::kObject;
   const Part* part = nullptr;
 
-  // Of the value that came last.
+  // Of the last value visited.
   std::uint64_t index() const { return count - left - 1; }
   bool is_key() const { return is_map && left % 2 != 0; }
 };
 
 struct NoNote {};
 
-// `Note`: what the walk keeps with each container that is open. Memory by depth.
+// `Note`: data of the walk for each open container. Memory by depth.
 template <typename Note = NoNote>
 class PayloadCursor {
  public:
@@ -56,13 +56,13 @@ class PayloadCursor {
     Note note = {};
   };
 
-  // `around`: the note of what is around the payload.
+  // `around`: the note around the payload.
   explicit PayloadCursor(wire::Reader reader, Note around = {})
       : reader_(std::move(reader)),
         stack_{{{.count = 1, .left = 1}, std::move(around)}} {}
 
-  // False at the end of the payload, and when the reader has an error. Ends all
-  // references to containers.
+  // Goes to the next event. False at the end of the payload, or with an error in the
+  // reader. Invalidates references to containers.
   bool next() {
     if (event_ == CursorEvent::kClose) stack_.pop_back();
     if (stack_.back().left == 0) {
@@ -82,31 +82,30 @@ class PayloadCursor {
     return true;
   }
 
-  // Of a container that starts: passes over what is in it, so that it ends next. False
-  // when the reader has an error.
+  // Skips the content of a container that starts, so that it ends next. Returns false
+  // with an error in the reader.
   bool skip() { return reader_.skip_values(std::exchange(stack_.back().left, 0)); }
 
-  // All of the event: what the value may be, and which part of a node, or field of a
-  // function, it is; null if it is neither.
+  // The current event, its token and rule, and the part of a node, or field of a
+  // function, that it is; null if it is neither.
   CursorEvent event() const { return event_; }
   const wire::Token& token() const { return token_; }
   Rule rule() const { return rule_; }
   const Part* part() const { return part_; }
 
-  // The container that starts or ends here, and the one around the value.
+  // The container that starts or ends here, and the one that encloses the value.
   Container& container() { return stack_.back(); }
   Container& around() {
     return event_ == CursorEvent::kLeaf ? stack_.back() : stack_[stack_.size() - 2];
   }
 
-  // The containers that are open, the outermost first, and how many of them are around
-  // the value.
+  // The open containers, the outermost first, and how many of them enclose the value.
   std::span<const Container> open() const { return std::span(stack_).subspan(1); }
   std::size_t depth() const {
     return open().size() - (event_ == CursorEvent::kLeaf ? 0 : 1);
   }
 
-  // Stands behind the value, or at the first value of a container.
+  // The reader, behind the value or at the first value of a container.
   wire::Reader& reader() { return reader_; }
 
  private:
@@ -119,7 +118,7 @@ class PayloadCursor {
       return;
     }
     const Contents& contents = around.contents;
-    // The value at hand does not count as one that is left any more.
+    // The current value is not counted in `left` any more.
     rule_ = around.left % 2 == 0 ? contents.odd : contents.even;
     if (!contents.are_fields) return;
     if (around.is_key()) {

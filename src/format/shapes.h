@@ -1,8 +1,9 @@
 #pragma once
 
-// The grammar of payloads: what each kind of node holds, in order, and what it means.
+// The grammar of payloads: the values of each kind of node in order, and their meaning.
 // A new kind of node is a new row here, a number in wire/format.h and a row in
-// docs/wire_format.md, which a test compares. No other file has a number of a position.
+// docs/wire_format.md; a test compares them. No other file contains the position of a
+// value.
 
 #include <algorithm>
 #include <array>
@@ -17,8 +18,8 @@
 
 namespace waybill::envelope {
 
-// What may stand in a place. An object is what Python code can hold: a plain value, a
-// node, or a reference to one that came before.
+// What a place accepts. An object is a value that Python code can hold: a plain value,
+// a node, or a back-reference.
 enum class Rule : std::uint8_t {
   kObject,
   kObjectOrEmpty,  // An object, or kEmpty.
@@ -27,18 +28,18 @@ enum class Rule : std::uint8_t {
   kBoolean,
   kBinary,
   kIdOrNil,         // An id, as binary, or nil.
-  kUnsigned,        // An integer that is not negative.
+  kUnsigned,        // A nonnegative integer.
   kCodeIndex,       // An index into the code section.
   kModuleOrNil,     // An extension kModule, or nil.
   kNamespace,       // A node kNamespace or kStreamReference, or a reference.
   kCell,            // A node kCell without content or kStreamReference, or a reference.
-  kObjects,         // An array that is no node: of objects,
+  kObjects,         // An array, not a node: of objects,
   kCells,           //   of cells,
-  kObjectsOrEmpty,  //   of contents.
+  kObjectsOrEmpty,  // of contents of cells.
   kPairs,           // A map of objects to objects.
   kNamedObjects,    // A map of text to objects.
-  kFunctionFields,  // A map of FunctionField to what the field asks for.
-  kConstant,        // What a compiler writes as a constant,
+  kFunctionFields,  // A map of FunctionField to the value of that field.
+  kConstant,        // A constant that compilers write,
   kConstantOrCode,  //   or the hash of nested code.
 };
 
@@ -79,7 +80,7 @@ inline bool is_constant(Rule rule) {
   return rule == Rule::kConstant || rule == Rule::kConstantOrCode;
 }
 
-// A place that references may stand in, and may mean.
+// Whether references may be in such a place, and may point to its value.
 inline bool is_referable(Rule rule) {
   return is_object(rule) || rule == Rule::kNamespace || rule == Rule::kCell;
 }
@@ -87,29 +88,29 @@ inline bool is_referable(Rule rule) {
 // A value of a node, or of a function's fields.
 struct Part {
   Rule rule = Rule::kObject;
-  std::string_view name = {};  // As reports spell it; items have none.
-  // How paths get there from the node, where that is not "<name>": an expression of
-  // Python, or the word of a marker.
+  std::string_view name = {};  // In reports; items have none.
+  // The step of paths from the node to the value, if it is not "<name>": a Python
+  // expression, or the text of a marker.
   std::string_view step = {};
-  bool is_called = false;    // A callable that building the node calls.
-  bool is_optional = false;  // Of the last part of a node.
+  bool is_called = false;    // Building the node calls this value.
+  bool is_optional = false;  // Only the last part can be.
 };
 
 inline constexpr std::uint8_t kMany = 0xff;
 
 struct Shape {
   wire::NodeTag tag;
-  std::string_view name;  // As reports spell it.
-  // How many values follow the tag.
+  std::string_view name;  // In reports.
+  // The number of values behind the tag.
   std::uint8_t least;
-  std::uint8_t most;  // Or kMany: any number, each as the first part.
+  std::uint8_t most;  // kMany: any number, each with the rule of the first part.
   std::array<Part, 7> parts;
-  bool is_constant = false;  // May stand among the constants of code.
-  // What the node asks of a policy; nothing if it is data, or what the program itself
-  // hands out (persistent ids, buffers, earlier payloads).
+  bool is_constant = false;  // Allowed among the constants of code.
+  // The node's request to a policy; nothing for data, and for objects that the program
+  // supplies (persistent ids, buffers, earlier payloads).
   std::optional<Request> request = {};
 
-  // What the value at this position is; null for one that the node has not.
+  // The part at this position; null if the node has none.
   constexpr const Part* part(std::size_t position) const {
     if (most == kMany) return parts.data();
     return position < most ? &parts[position] : nullptr;
@@ -139,7 +140,7 @@ inline constexpr auto kShapes = [] {
   using wire::NodeTag;
   constexpr std::nullopt_t kNothing = std::nullopt;
   constexpr Part kSetter{kObject, "setter", "", true, true};
-  constexpr Part kWord{kObject, "word", "", false, true};
+  constexpr Part kHomeState{kObject, "word", "", false, true};
   return std::to_array<Shape>({
       constant(sequence(NodeTag::kTuple, "tuple")),
       sequence(NodeTag::kSet, "set"),
@@ -176,7 +177,7 @@ inline constexpr auto kShapes = [] {
       shape(NodeTag::kClass, "class", kCode, Part{kIdOrNil, "id"},
             Part{kObject, "metaclass", ".__class__"},
             Part{kObject, "name", ".__name__"}, Part{kObjects, "bases"},
-            Part{kPairs, "namespace"}, Part{kPairs, "attributes"}, kWord),
+            Part{kPairs, "namespace"}, Part{kPairs, "attributes"}, kHomeState),
       shape(NodeTag::kPersistent, "persistent", kNothing,
             Part{kObject, "id", "persistent id"}),
       shape(NodeTag::kBuffer, "buffer", kNothing, Part{kUnsigned, "number"},
@@ -213,7 +214,7 @@ constexpr const Shape& shape_of(wire::NodeTag tag) {
   return *shape_of(static_cast<std::uint8_t>(tag));
 }
 
-// The position of a value of a node, by its name. An unknown name does not compile.
+// The position of a value by its name. An unknown name does not compile.
 consteval std::size_t position_of(wire::NodeTag tag, std::string_view name) {
   for (std::size_t i = 0; i < shape_of(tag).most; ++i) {
     if (shape_of(tag).parts[i].name == name) return i;
@@ -221,8 +222,8 @@ consteval std::size_t position_of(wire::NodeTag tag, std::string_view name) {
   throw "no part of that name";
 }
 
-// The name of the value at a position of a node, as reports spell it. Empty if it has
-// none: items of a tuple, what is unknown here.
+// The name of the value at a position in reports. Empty for items, and for unknown tags
+// and positions.
 constexpr std::string_view part_name(std::uint8_t tag, std::size_t position) {
   const Shape* shape = shape_of(tag);
   const Part* part = shape == nullptr ? nullptr : shape->part(position);
@@ -263,28 +264,30 @@ constexpr const Part* function_part(std::uint64_t field) {
   return field < kFunctionParts.size() ? &kFunctionParts[field] : nullptr;
 }
 
-// Its name, as reports spell it. Empty if it is unknown here.
+// The field's name in reports; empty if unknown.
 constexpr std::string_view function_field_name(std::uint64_t field) {
   const Part* part = function_part(field);
   return part == nullptr ? std::string_view() : part->name;
 }
 
-// What the values inside of a container may be.
+// The rules of the values in a container.
 struct Contents {
-  const Part* parts = nullptr;  // One for each value; null: even and odd below.
-  Rule even = Rule::kObject;    // Of values with an even number of values left: keys.
+  const Part* parts = nullptr;  // One for each value; null: `even` and `odd` apply.
+  // For values with an even number of values left, e.g. keys.
+  Rule even = Rule::kObject;
   Rule odd = Rule::kObject;
-  bool are_fields = false;  // Of a function: each key says what its value may be.
+  // Fields of a function: each key gives the rule of its value.
+  bool are_fields = false;
 };
 
-// Of a node.
+// The rules of the values of a node.
 constexpr Contents contents_of(const Shape& shape) {
   const Rule first = shape.parts[0].rule;
   return {shape.most == kMany ? nullptr : shape.parts.data(), first, first};
 }
 
-// Of an array that is no node, or of a map, where a rule asks for one. What constants
-// hold are constants without code.
+// The rules of the values of an array or map that a rule asks for. Constants contain
+// constants.
 inline constexpr auto kContents = [] {
   std::array<Contents, static_cast<std::size_t>(Rule::kConstantOrCode) + 1> all;
   const auto of = [&](Rule rule) -> Contents& {

@@ -63,8 +63,8 @@ std::vector<std::vector<std::uint32_t>> nested_of(const Envelope& envelope) {
       ContentHash hash{};
       if (!bytes || bytes->size() != hash.size()) return;
       std::ranges::copy(*bytes, hash.begin());
-      const auto known = index_of_hash.find(hash);
-      if (known != index_of_hash.end()) found.push_back(known->second);
+      const auto inner = index_of_hash.find(hash);
+      if (inner != index_of_hash.end()) found.push_back(inner->second);
     });
   }
   return nested;
@@ -116,7 +116,7 @@ bool SourceLocationReader::read_key(std::uint64_t& key) {
   return true;
 }
 
-// Reads up to the first location.
+// Reads the debug information up to the first location.
 bool SourceLocationReader::start() {
   is_started_ = true;
   if (!reader_.read_map(keys_left_, "the debug information")) return false;
@@ -136,7 +136,7 @@ bool SourceLocationReader::start() {
   return true;
 }
 
-// Passes over what comes after the last location. False, for next().
+// Reads the rest behind the last location. Returns false, for next().
 bool SourceLocationReader::finish() {
   std::uint64_t key = 0;
   while (keys_left_ != 0 && read_key(key) && pass_part(key)) {
@@ -163,12 +163,12 @@ bool SourceLocationReader::find_code(SourceLocation& location, std::size_t offse
     location.code = nested[nested.size() - open_.back().left];
   }
   return location.code < code_->nested.size() ||
-         fail(offset, "a source location of code that is not there");
+         fail(offset, "a source location of code that does not exist");
 }
 
 bool SourceLocationReader::read_repeat(SourceLocation& location, std::int64_t earlier,
                                        std::size_t offset) {
-  // done_ counts this one too.
+  // done_ includes this one.
   const bool is_one = earlier >= 0 && static_cast<std::uint64_t>(earlier) + 1 < done_ &&
                       (code_ == nullptr ||
                        code_->uses[static_cast<std::size_t>(earlier)] == location.code);

@@ -24,12 +24,12 @@ using wire::TokenType;
 constexpr std::uint64_t kPartCount = 3;         // Texts, units and classes.
 constexpr std::uint64_t kCompressedFields = 2;  // Length and frame.
 constexpr std::uint64_t kClassFields = 2;       // Both ids; the line may follow.
-constexpr std::uint32_t kMostLine = INT32_MAX;
+constexpr std::uint32_t kMaxLine = INT32_MAX;
 constexpr int kLevel = 3;
 constexpr int kWindowBits = 24;  // All texts are one segment.
-static_assert(wire::kMostSourceText <= std::uint32_t{1} << kWindowBits);
-// What is shorter gains nothing that is worth the time.
-constexpr std::size_t kLeastCompressed = 256;
+static_assert(wire::kMaxSourceText <= std::uint32_t{1} << kWindowBits);
+// Compressing shorter texts gains too little.
+constexpr std::size_t kMinCompressedSize = 256;
 
 bool read_name(Reader& reader, std::string_view& name, std::string_view what) {
   if (!reader.read_text(name, what)) return false;
@@ -59,13 +59,13 @@ bool read_texts(Reader& reader, Sources& sources) {
   } else if (!sources.is_compressed || token.count != kCompressedFields) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
                        "texts of sources are text, or a length and a zstd frame");
-  } else if (!reader.read_unsigned(sources.text_length, wire::kMostSourceText,
+  } else if (!reader.read_unsigned(sources.text_length, wire::kMaxSourceText,
                                    "the length of source texts") ||
              !reader.read_binary(sources.texts, "compressed source texts")) {
     return false;
   }
   sources.offset = reader.offset() - sources.texts.size();
-  return sources.text_length <= wire::kMostSourceText ||
+  return sources.text_length <= wire::kMaxSourceText ||
          reader.fail(ErrorCode::kLimitExceeded, token.offset,
                      "source texts of more than 16 MiB");
 }
@@ -144,7 +144,7 @@ bool read_classes(Reader& reader, Sources& sources) {
       return false;
     }
     if (more == 0) continue;
-    if (!read_number(reader, ids.first_line, kMostLine, "the line of a class") ||
+    if (!read_number(reader, ids.first_line, kMaxLine, "the line of a class") ||
         !reader.skip_values(more - 1)) {
       return false;
     }
@@ -217,7 +217,7 @@ Result<std::string> texts_of(const Sources& sources) {
 }
 
 void write_texts(wire::Writer& out, std::string_view texts) {
-  if (texts.size() >= kLeastCompressed) {
+  if (texts.size() >= kMinCompressedSize) {
     struct Free {
       void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
     };

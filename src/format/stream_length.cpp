@@ -1,5 +1,5 @@
-// Every value that is still to come takes a byte at least, so what is missing is known
-// before it is there. The table of buffers tells the rest, once the head is whole.
+// Each value that is missing takes a byte at least, which bounds the missing bytes from
+// below. Once the head is complete, the table of buffers gives the rest.
 // Tested by tests/format/stream_length_test.cpp.
 
 #include "waybill/stream_length.h"
@@ -20,11 +20,11 @@ using wire::Lead;
 // An envelope starts with [["wb", …: three values, and the mark is the last of them.
 constexpr unsigned kMarkIndex = 2;
 
-// Containers around those that max_depth is about: at most the envelope, its code
-// section, and an entry of that.
+// Levels of the envelope's own containers, which max_depth does not count: the
+// envelope, its code section, and an entry of that.
 constexpr std::size_t kFrameDepth = 3;
 
-// The table of buffers is the third last.
+// Sections left when the table of buffers, the third last, starts.
 constexpr std::uint64_t kLeftAtTable =
     wire::kSectionCountWithBuffers -
     static_cast<std::uint64_t>(wire::SectionIndex::kDigest);
@@ -42,22 +42,24 @@ Extent StreamLength::measure(BytesView bytes) {
       rest_of_head = lead.head - 1U;
       break;
     }
-    if (!take(lead, bytes)) return {};
+    if (!take_value(lead, bytes)) return {};
   }
   std::uint64_t end = position_ + rest_of_head + pending_;
   if (pending_ == 0 && end <= bytes.size()) {
-    if (!behind_ && !add_buffers(bytes.first(static_cast<std::size_t>(end)))) return {};
-    end += *behind_;
+    if (!size_after_head_ && !add_buffers(bytes.first(static_cast<std::size_t>(end))))
+      return {};
+    end += *size_after_head_;
   }
   if (end <= bytes.size()) return {static_cast<std::size_t>(end), 0};
   if (bytes.size() > max_bytes_) return {};
-  // One byte more than is allowed tells open() that it is too many.
+  // One byte beyond the limit lets open() report it.
   const std::uint64_t wanted = std::min<std::uint64_t>(end - 1, max_bytes_) + 1;
   return {0, static_cast<std::size_t>(wanted - bytes.size())};
 }
 
-// Changes nothing if there is no memory: the next call finds the same value again.
-bool StreamLength::take(const Lead& lead, BytesView bytes) {
+// Strong exception guarantee: after std::bad_alloc the next call finds the same value
+// again.
+bool StreamLength::take_value(const Lead& lead, BytesView bytes) {
   const std::uint64_t count = wire::length_of(lead, bytes.data() + position_);
   if (!is_start(lead, count, bytes)) return false;
   while (!open_.empty() && open_.back() == 0) open_.pop_back();
@@ -76,7 +78,7 @@ bool StreamLength::take(const Lead& lead, BytesView bytes) {
   if (depth != 0) --open_[depth - 1];
   pending_ += items;
   --pending_;
-  seen_ = std::min(seen_ + 1, kMarkIndex + 2);
+  value_count_ = std::min(value_count_ + 1, kMarkIndex + 2);
   position_ += lead.head;
   if (lead.counts == Counts::kBytes) position_ += count;
   return true;
@@ -89,17 +91,18 @@ bool StreamLength::add_buffers(BytesView head) {
     wire::Reader reader(head.subspan(table_));
     if (!envelope::read_buffer_table(reader, buffers)) return false;
   }
-  behind_ = envelope::size_behind_head(head.size(), buffers);
+  size_after_head_ = envelope::size_after_head(head.size(), buffers);
   return true;
 }
 
 bool StreamLength::is_start(const Lead& lead, std::uint64_t count,
                             BytesView bytes) const {
   constexpr std::size_t kLength = sizeof wire::kMark;
-  if (seen_ < kMarkIndex) return lead.counts == Counts::kItems;
-  if (seen_ == kMarkIndex) return lead.counts == Counts::kBytes && count == kLength;
-  // The mark's own bytes are there once the value after it is.
-  return seen_ != kMarkIndex + 1 ||
+  if (value_count_ < kMarkIndex) return lead.counts == Counts::kItems;
+  if (value_count_ == kMarkIndex)
+    return lead.counts == Counts::kBytes && count == kLength;
+  // The bytes of the mark are complete once the next value starts.
+  return value_count_ != kMarkIndex + 1 ||
          std::ranges::equal(bytes.subspan(position_ - kLength, kLength), wire::kMark);
 }
 

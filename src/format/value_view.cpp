@@ -15,7 +15,7 @@ using wire::TokenType;
 Reader reader_at(const Envelope& envelope, std::size_t offset) {
   const Section& payload = envelope.payload;
   const std::size_t size = payload.bytes.size();
-  // An offset before the payload wraps around.
+  // An offset before the payload wraps around, and is clamped.
   const std::size_t start = std::min(offset - payload.offset, size);
   return Reader(payload.bytes.subspan(start), Limits{}, payload.offset + start);
 }
@@ -60,7 +60,7 @@ std::span<const SharedPlace> places_at(const std::vector<SharedPlace>& places,
 
 ValueView::ValueView(const Envelope& envelope, std::size_t offset)
     : ValueView(at(envelope, offset)) {
-  for (int step = 0; step < kMostHops; ++step) {
+  for (int step = 0; step < kMaxHops; ++step) {
     std::uint64_t number = 0;
     if (is_reference(envelope, token_, number)) {
       read(envelope.payload.offset + envelope.shared[number]);
@@ -109,10 +109,10 @@ std::vector<std::size_t> ValueView::values() const {
 
 std::size_t ValueView::value(std::size_t index) const {
   Reader reader = reader_;
-  bool is_there = index < count();
-  for (; is_there && index != 0; --index) is_there = reader.skip();
+  bool is_found = index < count();
+  for (; is_found && index != 0; --index) is_found = reader.skip();
   const Section& payload = envelope_.payload;
-  return is_there ? reader.offset() : payload.offset + payload.bytes.size();
+  return is_found ? reader.offset() : payload.offset + payload.bytes.size();
 }
 
 std::string_view ValueView::text() const {
@@ -139,9 +139,9 @@ std::optional<std::uint64_t> ValueView::items() const {
 std::size_t ValueView::code_index() const {
   std::uint64_t index = 0;
   Reader reader = reader_;
-  const bool is_there = uses_code(tag_) && count() != 0 &&
+  const bool is_found = uses_code(tag_) && count() != 0 &&
                         reader.read_unsigned(index, UINT32_MAX, "a code index");
-  return is_there && index < envelope_.code.size() ? index : SIZE_MAX;
+  return is_found && index < envelope_.code.size() ? index : SIZE_MAX;
 }
 
 const StoredBuffer* ValueView::stored() const {

@@ -1,8 +1,8 @@
-// The ceiling is the one thing here that belongs to the process and not to a value or
-// an interpreter: it has to hold for code that imports the module anew, or starts
-// another interpreter. Nobody waits for anybody to read or lower it: a fork while other
-// threads do leaves nothing locked. Tested by tests/trust/gate_test.cpp and
-// tests/threads/core_test.cpp.
+// The process ceiling is the only state that belongs to the process instead of a value
+// or an interpreter: it must hold for code that imports the module again or starts
+// another interpreter. Reading and lowering it takes no lock, so a fork during either
+// leaves nothing locked.
+// Tested by tests/trust/gate_test.cpp and tests/threads/core_test.cpp.
 
 #include "waybill/gate.h"
 
@@ -13,12 +13,12 @@
 namespace waybill {
 namespace {
 
-// What one call of restrict_process() added. Never changed, and never freed: threads
-// may go on while the process ends.
+// The options of one call of restrict_process(). Never changed and never freed: threads
+// may still read it while the process exits.
 struct Restriction {
   LoadOptions options;
   const Restriction* earlier = nullptr;
-  std::size_t number = 1;  // This one, and all earlier ones.
+  std::size_t number = 1;  // How many restrictions there are, up to this one.
 };
 
 constinit std::atomic<const Restriction*> last_restriction = nullptr;
@@ -27,7 +27,7 @@ Limits usual_limits(const Policy& policy) {
   return policy.ask(Request::kCode, {}, {}).allows ? Limits{} : kStrictLimits;
 }
 
-// In the order of the calls.
+// All restrictions, in the order of the calls.
 std::vector<const LoadOptions*> options_of_process() {
   std::vector<const LoadOptions*> all;
   const Restriction* restriction = last_restriction.load(std::memory_order_acquire);
@@ -42,7 +42,7 @@ std::vector<const LoadOptions*> options_of_process() {
 
 void restrict_process(const LoadOptions& options) {
   auto added = std::make_unique<Restriction>(Restriction{.options = options});
-  // Who loads something later may give limits, and not lift these.
+  // Later callers may pass limits of their own, which must not lift these.
   if (options.policy && !options.limits)
     added->options.limits = usual_limits(*options.policy);
   const Restriction* last = last_restriction.load(std::memory_order_acquire);

@@ -1,5 +1,6 @@
-// What is read from files and the environment goes into memory for secrets and nowhere
-// else. Tested by tests/trust/keys_test.cpp.
+// Text from files and the environment is read into memory for secrets only.
+// Tested by tests/trust/keys_test.cpp, and tests/python/untrusted/test_secrets.py,
+// which searches the memory of a process.
 
 #include "trust/key_text.h"
 
@@ -34,10 +35,10 @@ constexpr KeyForm kMacKeyForm = {"waybill-mac:", SignatureAlgorithm::kMac, true,
 namespace {
 
 constexpr const KeyForm* kForms[] = {&kPrivateKeyForm, &kPublicKeyForm, &kMacKeyForm};
-// Of all variants the one that needs no quoting anywhere.
+// The variant that needs no quoting anywhere.
 constexpr int kBase64 = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
 
-// How lines of keys start.
+// The prefixes of key lines, for messages.
 constexpr const char* kPrefixes =
     "waybill-ed25519-private:, waybill-ed25519-public: or waybill-mac:";
 
@@ -51,7 +52,7 @@ std::string_view without_end(std::string_view line) {
   return line.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
-// `key` has its place already.
+// Parses a line into `key`, whose offset and `where` are set.
 Result<KeyLine> parse_line(std::string_view line, KeyLine key) {
   const auto* const found = std::ranges::find_if(
       kForms, [&](const KeyForm* form) { return line.starts_with(form->prefix); });
@@ -66,13 +67,13 @@ Result<KeyLine> parse_line(std::string_view line, KeyLine key) {
                         &size, nullptr, kBase64) != 0 ||
       size != kKeySize) {
     return bad_line(key,
-                    "after the colon stand 43 characters, 32 bytes in base64 "
+                    "after the colon belong 43 characters, 32 bytes in base64 "
                     "(url-safe, not padded)");
   }
   close_secret(key.bytes);
   if (key.form == &kPublicKeyForm &&
       crypto_core_ed25519_is_valid_point(key.bytes.get()) == 0) {
-    return bad_line(key, "these bytes are no public key");
+    return bad_line(key, "these bytes are not a public key");
   }
   return key;
 }
@@ -94,7 +95,7 @@ class Descriptor {
   int number_;
 };
 
-// A name ends at its first null, and what stands after that would be passed over.
+// C functions end a name at its first null, and would ignore the rest.
 bool has_null(const std::string& name) { return name.find('\0') != name.npos; }
 
 int open_file(const std::string& path, int flags) {
@@ -109,18 +110,18 @@ bool is_of_base64(char c) {
          c == '-' || c == '_' || c == '+' || c == '=';
 }
 
-// A name for an error's words. Who gives a key where its file's name belongs should not
-// find it in a log: what may be one, or hold one, is not told.
-std::string told(const std::string& name) {
-  constexpr std::size_t kLongest = 40;  // A key has 43 characters.
+// A name for an error message. A caller may pass a key where a file name belongs, and a
+// key must not get into logs: a name that may contain one is replaced.
+std::string redacted_name(const std::string& name) {
+  constexpr std::size_t kMaxRun = 40;  // A key has 43 characters.
   std::size_t run = 0;
   bool is_like_a_key =
       name.find("waybill-") != std::string::npos && name.find(':') != std::string::npos;
   for (const char c : name) {
     run = is_of_base64(c) ? run + 1 : 0;
-    is_like_a_key = is_like_a_key || run > kLongest;
+    is_like_a_key = is_like_a_key || run > kMaxRun;
   }
-  return is_like_a_key ? "(a name that is not told, since it may be a key)" : name;
+  return is_like_a_key ? "(a name that is not shown, since it may be a key)" : name;
 }
 
 tl::unexpected<Error> bad_key(std::string detail) {
@@ -128,7 +129,7 @@ tl::unexpected<Error> bad_key(std::string detail) {
 }
 
 tl::unexpected<Error> bad_file(const std::string& path, const char* complaint) {
-  return bad_key("the key file " + told(path) + " " + complaint);
+  return bad_key("the key file " + redacted_name(path) + " " + complaint);
 }
 
 tl::unexpected<Error> failed(const std::string& path, const char* deed) {
@@ -174,7 +175,7 @@ KeyId id_of(SignatureAlgorithm algorithm, BytesView key) {
       &state, reinterpret_cast<const std::uint8_t*>(prefix.data()), prefix.size());
   crypto_generichash_update(&state, key.data(), key.size());
   crypto_generichash_final(&state, hash, sizeof hash);
-  sodium_memzero(&state, sizeof state);  // It held the key.
+  sodium_memzero(&state, sizeof state);  // It contains the key.
   KeyId id;
   std::copy_n(hash, id.size(), id.begin());
   return id;
@@ -212,20 +213,20 @@ SecretText key_line(const KeyForm& form, const std::uint8_t* bytes) {
   std::memcpy(at, form.prefix.data(), form.prefix.size());
   sodium_bin2base64(at + form.prefix.size(), kEncoded, bytes, kKeySize, kBase64);
   text.size = form.prefix.size() + kEncoded;
-  at[text.size - 1] = '\n';  // In the place of its null.
+  at[text.size - 1] = '\n';  // Replaces the terminating null.
   return text;
 }
 
 Result<std::vector<KeyLine>> read_key_file(const std::string& path) {
   const Descriptor file(open_file(path, O_RDONLY | O_NOCTTY));
   if (file.get() < 0) return failed(path, "cannot be opened");
-  // Of the open file: its name may mean another by now.
+  // The status of the open file: the name may mean another file by now.
   struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return failed(path, "cannot be looked at");
+  if (::fstat(file.get(), &status) != 0) return failed(path, "cannot be examined");
   const Result<SecretText> text = read_all(file.get(), path);
   if (!text) return tl::unexpected(text.error());
   Result<std::vector<KeyLine>> keys =
-      parse_keys(text->view(), "the key file " + told(path));
+      parse_keys(text->view(), "the key file " + redacted_name(path));
   if (!keys) return keys;
   const bool has_secret = std::ranges::any_of(
       *keys, [](const KeyLine& key) { return key.form->is_secret(); });
@@ -238,9 +239,9 @@ Result<std::vector<KeyLine>> read_key_file(const std::string& path) {
 Result<std::vector<KeyLine>> read_key_variable(const std::string& name) {
   const char* text = has_null(name) ? nullptr : std::getenv(name.c_str());
   if (text == nullptr) {
-    return bad_key("there is no environment variable " + told(name));
+    return bad_key("there is no environment variable " + redacted_name(name));
   }
-  return parse_keys(text, "the environment variable " + told(name));
+  return parse_keys(text, "the environment variable " + redacted_name(name));
 }
 
 Result<void> write_key_file(const std::string& path, std::string_view text) {
@@ -263,7 +264,7 @@ SecretBytes make_secret(std::size_t size) {
 }
 
 void close_secret(const SecretBytes& bytes) {
-  // Where a system has no such protection, the memory is as it was.
+  // On systems without this protection the memory stays writable.
   (void)sodium_mprotect_readonly(bytes.get());
 }
 

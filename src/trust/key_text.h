@@ -1,6 +1,7 @@
 #pragma once
 
-// Keys as lines of text, and where such text is read from.
+// Keys as lines of text, the files and variables that contain such text, and memory for
+// secrets.
 
 #include <cstdint>
 #include <span>
@@ -12,14 +13,13 @@
 
 namespace waybill::envelope {
 
-// `size` bytes of memory for a secret, to be filled and then closed. Throws
-// std::bad_alloc.
+// Allocates memory for a secret, to be filled and then closed. Throws std::bad_alloc.
 SecretBytes make_secret(std::size_t size);
 
-// From now on the memory can only be read.
+// Makes the memory read-only.
 void close_secret(const SecretBytes& bytes);
 
-// Text in such memory.
+// Text in memory for secrets.
 struct SecretText {
   SecretBytes bytes;
   std::size_t size = 0;
@@ -29,10 +29,10 @@ struct SecretText {
   }
 };
 
-// Bytes of a key as text has them: the seed of a private one, a public one, a MAC key.
+// The size of an encoded key: the seed of a private key, a public key, a MAC key.
 inline constexpr std::size_t kKeySize = 32;
 
-// The kinds of line.
+// A kind of key line.
 struct KeyForm {
   std::string_view prefix;
   SignatureAlgorithm algorithm;
@@ -46,36 +46,36 @@ extern const KeyForm kPrivateKeyForm;
 extern const KeyForm kPublicKeyForm;
 extern const KeyForm kMacKeyForm;
 
-// The form of what checks the signatures of an algorithm.
+// The form of the key that verifies signatures of an algorithm.
 const KeyForm& verifying_form(SignatureAlgorithm algorithm);
 
-// The id of such a key: the start of a hash, so it tells nothing else.
+// The id of a verifying key: the first bytes of a hash, which reveal nothing else.
 KeyId id_of(SignatureAlgorithm algorithm, BytesView key);
 
 struct KeyLine {
   const KeyForm* form;
   SecretBytes bytes;       // kKeySize, closed.
-  std::size_t offset = 0;  // Of the line in its text.
+  std::size_t offset = 0;  // Of the line in the text.
   std::string where;       // "line 3 of the key file a.key".
 };
 
-// All keys of the text, at least one. kBadKey for a line that is none. `place` says in
-// errors what the text is: "the key file a.key".
+// All keys of a text, at least one. kBadKey for a line that is not a key. `place` names
+// the text in errors: "the key file a.key".
 Result<std::vector<KeyLine>> parse_keys(std::string_view text,
                                         const std::string& place = "the text");
 
-// The line of a key, with its end.
+// The line of a key, with its line end.
 SecretText key_line(const KeyForm& form, const std::uint8_t* bytes);
 
-// All keys of a file. kBadKey if it cannot be read, or has a secret one and others than
-// its owner may use it.
+// All keys of a file. kBadKey if it cannot be read, or if it contains a secret key and
+// users other than its owner have access.
 Result<std::vector<KeyLine>> read_key_file(const std::string& path);
 
-// All keys of an environment variable. kBadKey if there is none.
+// All keys of an environment variable. kBadKey if it is not set.
 Result<std::vector<KeyLine>> read_key_variable(const std::string& name);
 
-// Makes a file that only its owner may use, with this text. kBadKey if it cannot be
-// made or is there already.
+// Creates a file with this text that only its owner may access. kBadKey if it exists or
+// cannot be created.
 Result<void> write_key_file(const std::string& path, std::string_view text);
 
 }  // namespace waybill::envelope

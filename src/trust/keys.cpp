@@ -1,3 +1,4 @@
+// SigningKey and KeyRing: keys that sign and keys that verify.
 // Tested by tests/trust/signature_test.cpp and keys_test.cpp.
 
 #include <algorithm>
@@ -74,7 +75,7 @@ Result<SigningKey> SigningKey::from_environment(const std::string& name) {
 }
 
 BytesView SigningKey::verifying_half() const {
-  // libsodium keeps the public key behind the seed.
+  // libsodium stores the public key behind the seed.
   const std::size_t start =
       algorithm_ == SignatureAlgorithm::kMac ? 0 : crypto_sign_SEEDBYTES;
   return {secret_.get() + start, envelope::kKeySize};
@@ -83,7 +84,7 @@ BytesView SigningKey::verifying_half() const {
 Result<std::string> SigningKey::public_text() const {
   if (algorithm_ == SignatureAlgorithm::kMac) {
     return tl::unexpected(Error{ErrorCode::kBadKey, 0,
-                                "a MAC key has no public half; who checks needs the "
+                                "a MAC key has no public half; the reader needs the "
                                 "key itself"});
   }
   std::string text(
@@ -144,8 +145,8 @@ Result<void> KeyRing::add_lines(const Result<std::vector<KeyLine>>& lines) {
     if (line.form->verifies) continue;
     return tl::unexpected(Error{ErrorCode::kBadKey, line.offset,
                                 line.where +
-                                    ": a private key is there to sign; those who "
-                                    "check get the public one"});
+                                    ": a private key signs; a reader needs the public "
+                                    "one"});
   }
   for (const KeyLine& line : *lines) {
     add_key(line.form->algorithm, {line.bytes.get(), envelope::kKeySize});
@@ -158,11 +159,11 @@ void KeyRing::add(const SigningKey& key) {
 }
 
 void KeyRing::add_key(SignatureAlgorithm algorithm, BytesView bytes) {
-  const bool is_here = std::ranges::any_of(keys_, [&](const Key& key) {
+  const bool is_present = std::ranges::any_of(keys_, [&](const Key& key) {
     return key.algorithm == algorithm &&
            sodium_memcmp(key.bytes.get(), bytes.data(), bytes.size()) == 0;
   });
-  if (is_here) return;
+  if (is_present) return;
   SecretBytes copy = envelope::make_secret(bytes.size());
   std::memcpy(copy.get(), bytes.data(), bytes.size());
   envelope::close_secret(copy);
@@ -183,21 +184,21 @@ std::vector<KeyId> KeyRing::ids() const {
   return ids;
 }
 
-bool KeyRing::knows(SignatureAlgorithm algorithm, const KeyId& id) const {
+bool KeyRing::has_key(SignatureAlgorithm algorithm, const KeyId& id) const {
   return std::ranges::any_of(keys_, [&](const Key& key) {
     return key.algorithm == algorithm && key.id == id;
   });
 }
 
-bool KeyRing::fits(SignatureAlgorithm algorithm, const KeyId& id, BytesView message,
-                   BytesView signature) const {
+bool KeyRing::matches_key(SignatureAlgorithm algorithm, const KeyId& id,
+                          BytesView message, BytesView signature) const {
   return std::ranges::any_of(keys_, [&](const Key& key) {
     return key.algorithm == algorithm && key.id == id &&
            envelope::is_signature(algorithm, key.bytes.get(), message, signature);
   });
 }
 
-std::string KeyRing::described() const {
+std::string KeyRing::key_ids_text() const {
   constexpr std::size_t kMost = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(keys_.size(), kMost); ++i) {
@@ -214,16 +215,16 @@ bool KeyRing::is_signed(BytesView bytes, Error& error) const {
        {SignatureAlgorithm::kEd25519, SignatureAlgorithm::kMac}) {
     const auto tail = envelope::tail_of(bytes, algorithm);
     if (!tail) continue;
-    if (fits(algorithm, tail->key, tail->message, tail->signature)) return true;
+    if (matches_key(algorithm, tail->key, tail->message, tail->signature)) return true;
     error.offset = bytes.size() - envelope::tail_size(algorithm);
     error.detail = "signed by the " + std::string(name_of(algorithm)) + " key " +
                    to_string(tail->key);
-    if (knows(algorithm, tail->key)) {
+    if (has_key(algorithm, tail->key)) {
       error.detail += ", and the bytes are not those that were signed";
     } else if (keys_.empty()) {
-      error.detail += ", and no key is known here";
+      error.detail += ", and the reader has no key";
     } else {
-      error.detail += ", and known here are " + described();
+      error.detail += ", and the reader has " + key_ids_text();
     }
   }
   return false;
@@ -232,9 +233,10 @@ bool KeyRing::is_signed(BytesView bytes, Error& error) const {
 Result<void> KeyRing::check(BytesView envelope) const {
   Error error{ErrorCode::kBadSignature, envelope.size(),
               "the envelope is not signed, and the reader demands a signature"};
-  // A head that is signed is what its sender wrote, whatever follows. Whether that is
-  // what belongs to it, its table of buffers tells.
-  if (is_signed(envelope, error) || is_signed(envelope::named_head(envelope), error)) {
+  // A signed head is as its sender wrote it, whatever bytes follow. Its table of
+  // buffers decides whether these belong to it.
+  if (is_signed(envelope, error) ||
+      is_signed(envelope::claimed_head(envelope), error)) {
     return {};
   }
   return tl::unexpected(std::move(error));

@@ -1,4 +1,4 @@
-// Rules and their text.
+// Policy rules and their text.
 // Tested by tests/trust/policy_test.cpp.
 
 #include "waybill/policy.h"
@@ -16,7 +16,7 @@ constexpr std::string_view kSpace = " \t\r";
 constexpr std::array kRequests = {Request::kImport, Request::kLookup, Request::kCall,
                                   Request::kCode};
 
-// The next word of a line, which is taken from it; empty if there is none.
+// Removes the next word from a line and returns it; empty at the end.
 std::string_view take_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(kSpace), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(kSpace));
@@ -56,8 +56,8 @@ bool read_rule(std::string_view line, Rule& rule) {
   return read_patterns(patterns, rule);
 }
 
-// Whether a part of the name is one of the interpreter's, such as __globals__: these
-// lead out of the module, to all there is.
+// Whether a part of the name is a special attribute such as __globals__, which leads
+// out of the module to any object.
 bool has_special_part(std::string_view name) {
   constexpr std::string_view kMark = "__";
   while (!name.empty()) {
@@ -71,8 +71,9 @@ bool has_special_part(std::string_view name) {
   return false;
 }
 
-// Whether a rule allows all names of many modules, among them those of a pattern.
-bool is_leave_for_others(const Rule& rule, const NamePattern& denied) {
+// Whether a rule allows all names of several modules, among them those of a denied
+// pattern.
+bool is_wildcard_allowance(const Rule& rule, const NamePattern& denied) {
   if (!rule.allows || rule.request < Request::kLookup ||
       rule.request > Request::kCall) {
     return false;
@@ -83,10 +84,10 @@ bool is_leave_for_others(const Rule& rule, const NamePattern& denied) {
          rule.module.matches(std::string_view(names).substr(0, names.find(".*")));
 }
 
-// A line, for a message. It may be of another kind of file that was given by mistake,
-// such as one with a secret key: then long words are cut, and keys left out.
+// A line for an error message. The file may have been given by mistake, and may hold a
+// secret key: long words are cut, and keys are left out.
 std::string quoted(std::string_view line) {
-  constexpr std::size_t kLongestWord = 16;
+  constexpr std::size_t kMaxWord = 16;
   std::string text(take_word(line));
   if (text.starts_with("waybill-")) return ", but a key";
   if (text == "allow" || text == "deny")
@@ -95,8 +96,8 @@ std::string quoted(std::string_view line) {
   std::string cut;
   do {
     if (!cut.empty()) cut += ' ';
-    cut += word.substr(0, kLongestWord);
-    if (word.size() > kLongestWord) cut += "...";
+    cut += word.substr(0, kMaxWord);
+    if (word.size() > kMaxWord) cut += "...";
     word = take_word(line);
   } while (!word.empty());
   return ": \"" + cut + "\"";
@@ -159,11 +160,11 @@ Result<Policy> Policy::from_text(std::string_view text) {
     line = line.substr(0, line.find('#'));
     if (line.find_first_not_of(kSpace) != std::string_view::npos &&
         !read_rule(line, policy.rules_.emplace_back())) {
-      return tl::unexpected(Error{
-          ErrorCode::kMalformed, at,
-          "no rule" + quoted(line) +
-              "; one is `allow` or `deny`, then `code`, `import MODULE`, or `lookup` "
-              "or `call` and MODULE or MODULE:NAME"});
+      return tl::unexpected(Error{ErrorCode::kMalformed, at,
+                                  "not a rule" + quoted(line) +
+                                      "; a rule is `allow` or `deny`, then `code`, "
+                                      "`import MODULE`, or `lookup` "
+                                      "or `call` and MODULE or MODULE:NAME"});
     }
     at = end + 1;
   }
@@ -182,11 +183,12 @@ std::vector<std::string> Policy::doubts() const {
   std::vector<std::string> doubts;
   for (auto denial = rules_.begin(); denial != rules_.end(); ++denial) {
     if (denial->allows || denial->request == Request::kCode) continue;
-    const auto leave = std::find_if(denial, rules_.end(), [&](const Rule& rule) {
-      return is_leave_for_others(rule, denial->module);
+    const auto allowance = std::find_if(denial, rules_.end(), [&](const Rule& rule) {
+      return is_wildcard_allowance(rule, denial->module);
     });
-    if (leave == rules_.end()) continue;
-    doubts.push_back("`" + denial->text() + "` denies by name what `" + leave->text() +
+    if (allowance == rules_.end()) continue;
+    doubts.push_back("`" + denial->text() + "` denies by name what `" +
+                     allowance->text() +
                      "` allows by a wildcard: what has other names too, or does the "
                      "same, is let in; allow by name what is needed instead");
   }
@@ -197,8 +199,8 @@ bool Policy::is_data_only() const {
   return std::ranges::none_of(rules_, &Rule::allows);
 }
 
-// Left out, because data alone can make them take long: fractions.Fraction and int,
-// which read "1e999999999"; re.compile; range is data.
+// Not listed, because data alone can make them take long: fractions.Fraction and int,
+// which parse "1e999999999"; re.compile. range needs no rule: it is data.
 std::string_view standard_types_policy() {
   return R"(allow call collections:OrderedDict
 allow call collections:deque
@@ -230,10 +232,10 @@ std::string refusal(Request request, std::string_view module, std::string_view n
                     const Verdict& verdict) {
   std::string text;
   if (request == Request::kCode) {
-    text = "code that comes along";
+    text = "code by value";
   } else {
     text = std::string(name_of(request)) + " of ";
-    text += module.empty() ? std::string_view("what has no name") : module;
+    text += module.empty() ? std::string_view("an unnamed object") : module;
     if (!name.empty()) text += ":" + std::string(name);
   }
   if (verdict.rule == nullptr) return text + ", which no rule of the policy allows";

@@ -1,5 +1,5 @@
-// Asks a policy about an envelope. verify() has passed, so the grammar tells what each
-// node would do, and which of its values are called.
+// Asks a policy about an envelope that verify() has accepted. The grammar says what
+// each node asks for, and which of its values are called.
 // Tested by tests/trust/policy_test.cpp.
 
 #include <algorithm>
@@ -40,13 +40,13 @@ class PolicyCheck {
   }
 
  private:
-  // It is known by now to be within what the reader of the envelope allows.
+  // The reader of the envelope has enforced its limits.
   static constexpr Limits kUnlimited = {.max_values = Limits::kNone,
                                         .max_depth = Limits::kNone};
 
-  // What stands at a position, counted from the start of the payload, that a reference
-  // may mean: only what has a name or comes along.
-  struct Known {
+  // A node that asks for something, by its position in the payload. References to it
+  // ask for the same.
+  struct NamedNode {
     std::uint64_t position;
     Asked asked;
   };
@@ -83,23 +83,23 @@ class PolicyCheck {
     return true;
   }
 
-  // What the node at hand asks for; nothing if it asks for nothing.
+  // The request of the current node; nothing if it has none.
   std::optional<Asked> asked_by_node() {
     const envelope::Shape* shape = cursor_.container().shape;
     if (shape == nullptr || !shape->request) return {};
-    Reader look = cursor_.reader();
-    if (shape->request == Request::kLookup) return global_at(look);
-    if (shape->request == Request::kImport) return lazy_import_at(look);
+    Reader ahead = cursor_.reader();
+    if (shape->request == Request::kLookup) return global_at(ahead);
+    if (shape->request == Request::kImport) return lazy_import_at(ahead);
     return Asked{*shape->request, {}, {}};
   }
 
-  // What is called is asked about where it stands.
+  // Checks the request of the current node. Calls are checked at their callable.
   bool check_node() {
     const auto asked = asked_by_node();
     if (!asked || asked->request == Request::kCall) return true;
     const std::size_t offset = cursor_.token().offset;
     if (!envelope_.shared.empty()) {
-      known_.push_back({offset - envelope_.payload.offset, *asked});
+      named_nodes_.push_back({offset - envelope_.payload.offset, *asked});
     }
     return ask(*asked, offset);
   }
@@ -112,34 +112,35 @@ class PolicyCheck {
     return ask(callable, cursor_.token().offset);
   }
 
-  // What the object asked for that the reference at hand means; without names where
-  // nobody knows them.
+  // The request of the node that the current reference means; empty names if there is
+  // none.
   Asked asked_by_reference() const {
     const Token& token = cursor_.token();
     std::uint64_t number = 0;
     if (!envelope::is_reference(envelope_, token, number)) return {};
     const std::uint64_t position = envelope_.shared[number];
-    const auto found = std::ranges::lower_bound(known_, position, {}, &Known::position);
-    return found == known_.end() || found->position != position ? Asked()
-                                                                : found->asked;
+    const auto found =
+        std::ranges::lower_bound(named_nodes_, position, {}, &NamedNode::position);
+    return found == named_nodes_.end() || found->position != position ? Asked()
+                                                                      : found->asked;
   }
 
-  // What follows the tag of a lazy import: module, and nil or the name that is taken
-  // from it once it is used.
-  static Asked lazy_import_at(Reader& look) {
+  // Reads the values of a lazy import node: module, and nil or the name that is taken
+  // from it on first use.
+  static Asked lazy_import_at(Reader& ahead) {
     Asked asked{Request::kImport, {}, {}};
     Token token;
-    if (look.next(token)) asked.module = token.text();
-    if (look.next(token) && token.type != TokenType::kNil) {
+    if (ahead.next(token)) asked.module = token.text();
+    if (ahead.next(token) && token.type != TokenType::kNil) {
       asked.request = Request::kLookup;
       asked.name = token.text();
     }
     return asked;
   }
 
-  // What follows the tag of a global: module or nil, and name.
-  Asked global_at(const Reader& look) const {
-    const auto global = envelope::global_name(look, &envelope_.manifest);
+  // Reads the values of a global node: module or nil, and name.
+  Asked global_at(const Reader& ahead) const {
+    const auto global = envelope::global_name(ahead, &envelope_.manifest);
     if (!global) return {Request::kLookup, "builtins", {}};
     return {Request::kLookup, global->module, global->name};
   }
@@ -147,7 +148,7 @@ class PolicyCheck {
   const Envelope& envelope_;
   const Policy& policy_;
   envelope::PayloadCursor<> cursor_;
-  std::vector<Known> known_;  // In the order of the payload: by position.
+  std::vector<NamedNode> named_nodes_;  // Sorted by position.
 };
 
 }  // namespace

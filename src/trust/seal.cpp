@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kCodeEntryLength = 2;
 constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
 
-// Everything but the manifest's bytes, the payload, the bodies and the locations.
+// A bound of everything except manifest, payload, code bodies and locations.
 std::size_t frame_bound(const Parts& parts) {
   constexpr std::size_t kNumber = 9;
   constexpr std::size_t kFixed = 1 + 1 + 1 + kMark.size() + 4 * kNumber + 2 * 5 + 3 +
@@ -26,7 +26,7 @@ std::size_t frame_bound(const Parts& parts) {
   return kFixed + parts.code.size() * (1 + kNumber) + parts.shared.size() * kNumber;
 }
 
-// Inlined into both that seal: every small payload comes through here.
+// Inlined into both callers: every small payload passes here.
 [[gnu::always_inline]] inline void write_header(wire::CursorWriter& writer,
                                                 const Parts& parts) {
   writer.array(parts.buffers.empty() ? wire::kSectionCount
@@ -58,8 +58,8 @@ std::size_t buffer_digest_size(const Parts& parts) {
   return parts.key == nullptr ? envelope::kPlainDigest : envelope::kStrongDigest;
 }
 
-// All that the digest covers, with room for those of buffers; where that is, `digests`
-// tells. Returns the end.
+// Writes all sections that the digest covers. Reserves the digests of buffers;
+// `digests` gets their addresses. Returns the end.
 [[gnu::always_inline]] inline std::uint8_t* write_sections(
     const Parts& parts, std::uint8_t* out, std::vector<std::uint8_t*>& digests) {
   wire::CursorWriter writer(out);
@@ -89,7 +89,7 @@ std::size_t buffer_digest_size(const Parts& parts) {
   return writer.at();
 }
 
-// Digest and signature, after sections that end at `at`.
+// Writes digest and signature behind sections that end at `at`.
 [[gnu::always_inline]] inline std::uint8_t* write_end(const Parts& parts,
                                                       const std::uint8_t* out,
                                                       std::uint8_t* at) {
@@ -139,7 +139,8 @@ std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out) {
     const BytesView bytes = parts.buffers[i].bytes;
     at = envelope::pad(out, at);
     envelope::BufferDigest digest(buffer_digest_size(parts));
-    // Of the copy: a thread without the GIL may write to what was copied meanwhile.
+    // The digest is of the copy: a thread without the GIL may write to the original
+    // meanwhile.
     base::copy_in_blocks(at, bytes, pages, [&](BytesView copy) { digest.add(copy); });
     digest.write(digests[i]);
     at += bytes.size();

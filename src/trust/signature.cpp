@@ -1,4 +1,4 @@
-// Signatures as they stand in an envelope.
+// Signature sections of envelopes.
 // Tested by tests/trust/signature_test.cpp.
 
 #include "waybill/signature.h"
@@ -24,14 +24,14 @@ namespace envelope {
 namespace {
 
 constexpr std::uint8_t kBin8 = 0xc4;
-// Of an envelope's digest, with the head of its binary.
+// The size of an envelope's digest with its binary head.
 constexpr std::size_t kDigestSize = 2 + sizeof(std::uint64_t);
 
-// Within the section, from the algorithm on.
+// Offsets within the content of the section.
 constexpr std::size_t kKeyIdAt = 1;
 constexpr std::size_t kSignatureAt = kKeyIdAt + wire::kKeyIdSize;
 
-// The section's content, if it is one of this algorithm.
+// Parses the content of the section; nothing if it is not of this algorithm.
 std::optional<SignatureInfo> info_of(BytesView section, SignatureAlgorithm algorithm) {
   if (section.size() != kSignatureAt + signature_size(algorithm) ||
       section[0] != static_cast<std::uint8_t>(algorithm)) {
@@ -80,29 +80,29 @@ std::uint8_t* write_tail(const SigningKey& key, const std::uint8_t* begin,
   return at + signature_size(key.algorithm());
 }
 
-Result<Resigning> Resigning::make(BytesView envelope, const SigningKey& key) {
+Result<SignedCopy> SignedCopy::make(BytesView envelope, const SigningKey& key) {
   Result<Envelope> opened = open_whole(envelope);
   if (!opened) return tl::unexpected(opened.error());
   const std::size_t end = opened->debug_info.offset + opened->debug_info.bytes.size();
   wire::Reader reader(envelope.subspan(end));
   if (opened->buffers.empty()) {
     reader.skip();  // The digest, which was read before.
-    Resigning resigning(envelope.first(end + reader.offset()), key);
-    resigning.size_ = resigning.start_.size() + tail_size(key.algorithm());
-    return resigning;
+    SignedCopy signed_copy(envelope.first(end + reader.offset()), key);
+    signed_copy.size_ = signed_copy.start_.size() + tail_size(key.algorithm());
+    return signed_copy;
   }
-  Resigning resigning(envelope.first(end), key);
+  SignedCopy signed_copy(envelope.first(end), key);
   wire::Writer table;
   rewrite_buffer_table(table, *opened, kStrongDigest);
-  resigning.table_ = table.take();
-  resigning.buffers_ = std::move(opened->buffers);
+  signed_copy.table_ = table.take();
+  signed_copy.buffers_ = std::move(opened->buffers);
   const std::size_t head =
-      end + resigning.table_.size() + kDigestSize + tail_size(key.algorithm());
-  resigning.size_ = head + size_behind_head(head, resigning.buffers_);
-  return resigning;
+      end + signed_copy.table_.size() + kDigestSize + tail_size(key.algorithm());
+  signed_copy.size_ = head + size_after_head(head, signed_copy.buffers_);
+  return signed_copy;
 }
 
-void Resigning::write_at(std::uint8_t* out) const {
+void SignedCopy::write_at(std::uint8_t* out) const {
   std::uint8_t* at = std::ranges::copy(start_, out).out;
   if (buffers_.empty()) {
     write_tail(*key_, out, at);
@@ -135,10 +135,10 @@ std::optional<SignatureInfo> signature_info(const Envelope& envelope) {
 }
 
 Result<std::vector<std::uint8_t>> sign(BytesView envelope, const SigningKey& key) {
-  const auto resigning = envelope::Resigning::make(envelope, key);
-  if (!resigning) return tl::unexpected(resigning.error());
-  std::vector<std::uint8_t> out(resigning->size());
-  resigning->write_at(out.data());
+  const auto signed_copy = envelope::SignedCopy::make(envelope, key);
+  if (!signed_copy) return tl::unexpected(signed_copy.error());
+  std::vector<std::uint8_t> out(signed_copy->size());
+  signed_copy->write_at(out.data());
   return out;
 }
 

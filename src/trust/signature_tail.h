@@ -1,6 +1,6 @@
 #pragma once
 
-// The last bytes of a signed envelope: the signature section, of a fixed size for each
+// The tail of a signed envelope: the signature section, of a fixed size for each
 // algorithm.
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline std::size_t tail_size(SignatureAlgorithm algorithm) {
   return kTailHead + signature_size(algorithm);
 }
 
-// What a tail says, and what it covers: views of the input.
+// A tail and the message that it signs. Views of the input.
 struct SignatureTail {
   SignatureAlgorithm algorithm;
   KeyId key;
@@ -27,34 +27,34 @@ struct SignatureTail {
   BytesView signature;
 };
 
-// The tail of this algorithm, if the bytes end in what looks like one.
+// The tail if the bytes end in one of this algorithm. The signature is not checked.
 std::optional<SignatureTail> tail_of(BytesView envelope, SignatureAlgorithm algorithm);
 
-// Whether that is the signature of these bytes, by the key (32 bytes) that checks it.
-// No shorter for one that is nearly right.
+// Whether `signature` is valid for `message` under the verifying key (32 bytes). Takes
+// constant time for a MAC.
 bool is_signature(SignatureAlgorithm algorithm, const std::uint8_t* key,
                   BytesView message, BytesView signature);
 
 // Signs the bytes from `begin` to `at`, which are all of an envelope but its last
-// section, and writes that section after them: tail_size() bytes. Returns the end.
+// section, and writes that section at `at`: tail_size() bytes. Returns the end.
 std::uint8_t* write_tail(const SigningKey& key, const std::uint8_t* begin,
                          std::uint8_t* at);
 
-// An envelope that gets a new last section, and its buffers the digests that a signed
-// one has. Views the bytes of the old one.
-class Resigning {
+// A copy of an envelope with a new signature section, and with the digests of buffers
+// that a signed envelope has. Views the original.
+class SignedCopy {
  public:
-  // Errors: those of open_whole(). Both must outlive it.
-  static Result<Resigning> make(BytesView envelope, const SigningKey& key);
+  // Errors: those of open_whole(). Envelope and key must outlive this.
+  static Result<SignedCopy> make(BytesView envelope, const SigningKey& key);
 
   std::size_t size() const { return size_; }
   // Writes size() bytes.
   void write_at(std::uint8_t* out) const;
 
  private:
-  Resigning(BytesView start, const SigningKey& key) : start_(start), key_(&key) {}
+  SignedCopy(BytesView start, const SigningKey& key) : start_(start), key_(&key) {}
 
-  BytesView start_;  // What stays as it is.
+  BytesView start_;  // The unchanged start.
   const SigningKey* key_;
   std::vector<std::uint8_t> table_;
   std::vector<StoredBuffer> buffers_;

@@ -1,9 +1,9 @@
-// Walks a value and checks every part of it against what may stand in its place.
+// Walks a value and checks every part of it against its rule in the grammar.
 //
-// The stack holds one frame per open container: how many values are left in it and the
-// rule for the next. Positions that references mean are sorted once and compared in
-// passing, one number per value; a position that no value starts at is found when the
-// walk has gone beyond it.
+// The stack holds one frame per open container: how many values are left in it, and the
+// rule for the next. Positions of reference targets are sorted once and compared in
+// passing, one number per value. A position where no value starts is found when the
+// walk is beyond it.
 // Tested by tests/verify/verify_test.cpp.
 
 #include "verify/payload_check.h"
@@ -29,7 +29,7 @@ constexpr std::uint16_t bit(TokenType type) {
   return static_cast<std::uint16_t>(1u << static_cast<unsigned>(type));
 }
 
-// The types of token that may start what a rule asks for.
+// The token types that a value of this rule may start with.
 constexpr std::uint16_t accepted(Rule rule) {
   switch (rule) {
     case Rule::kObject:
@@ -68,8 +68,8 @@ constexpr std::uint16_t accepted(Rule rule) {
   return 0;
 }
 
-// Of a leaf that is no extension and is all there.
-bool is_sound_leaf(BytesView bytes) {
+// Whether a complete leaf that is not an extension is valid.
+bool is_valid_leaf(BytesView bytes) {
   const wire::Lead& lead = wire::kLeads[bytes[0]];
   if (lead.counts != wire::Counts::kBytes ||
       wire::bytes_type(bytes[0]) != wire::TokenType::kText) {
@@ -81,9 +81,9 @@ bool is_sound_leaf(BytesView bytes) {
 
 }  // namespace
 
-bool PayloadCheck::wrong(Reader& reader, const Token& token, Rule rule) {
+bool PayloadCheck::fail_rule(Reader& reader, const Token& token, Rule rule) {
   return reader.fail(ErrorCode::kMalformed, token.offset,
-                     "here should be " + std::string(describe(rule)));
+                     std::string(describe(rule)) + " should be here");
 }
 
 bool PayloadCheck::sort_targets(Reader& reader) {
@@ -106,63 +106,62 @@ bool PayloadCheck::check_payload(Reader& reader) {
   start_ = reader.offset();
   if (!sort_targets(reader)) return false;
   const bool has_definitions = envelope_.definitions.value != 0;
-  return (!has_definitions || definitions(reader)) && value_to_end(reader);
+  return (!has_definitions || check_definitions(reader)) && check_to_end(reader);
 }
 
 bool PayloadCheck::check_value(Reader& reader) {
   start_ = reader.offset();
   const std::size_t value = envelope_.definitions.value;
   if (!sort_targets(reader) || !reader.skip_to(start_ + value)) return false;
-  while (targets_passed_ != targets_.size() &&
-         targets_[targets_passed_].position < value) {
-    ++targets_passed_;
+  while (next_target_ != targets_.size() && targets_[next_target_].position < value) {
+    ++next_target_;
   }
   scope_ = ReferenceScope::of_value(envelope_);
-  return value_to_end(reader);
+  return check_to_end(reader);
 }
 
-bool PayloadCheck::value_to_end(Reader& reader) {
+bool PayloadCheck::check_to_end(Reader& reader) {
   if (!run(reader, {1})) return false;
   if (!reader.at_end()) {
     return reader.fail(ErrorCode::kMalformed, reader.offset(),
                        "the payload is more than one value");
   }
-  if (targets_passed_ != targets_.size()) {
+  if (next_target_ != targets_.size()) {
     return reader.fail(ErrorCode::kBadReference, start_,
                        "shared position " +
-                           std::to_string(targets_[targets_passed_].position) +
+                           std::to_string(targets_[next_target_].position) +
                            " is not the start of an object");
   }
-  return are_all_named(reader) && are_all_stored_used(reader);
+  return check_all_referenced(reader) && check_all_stored_used(reader);
 }
 
-// The definitions, whose references have shared positions of their own.
-// `find_definitions` has found where they are.
-bool PayloadCheck::definitions(Reader& reader) {
+// Checks the definitions, whose references have their own shared positions.
+// find_definitions() has located them.
+bool PayloadCheck::check_definitions(Reader& reader) {
   const Definitions& definitions = envelope_.definitions;
   const Frame root{definitions.count, contents_of(Rule::kObjects)};
   if (!reader.skip_to(start_ + definitions.start) || !run(reader, root) ||
-      !are_all_named(reader)) {
+      !check_all_referenced(reader)) {
     return false;
   }
   scope_ = ReferenceScope::of_value(envelope_);
-  references_seen_ = 0;
+  reference_count_ = 0;
   return true;
 }
 
-// Whether all that is there to be referred to is.
-bool PayloadCheck::are_all_named(Reader& reader) const {
-  return references_seen_ == scope_.size() ||
+// Whether every shared position is referred to.
+bool PayloadCheck::check_all_referenced(Reader& reader) const {
+  return reference_count_ == scope_.size() ||
          reader.fail(ErrorCode::kBadReference, start_,
-                     "shared position number " + std::to_string(references_seen_) +
+                     "shared position number " + std::to_string(reference_count_) +
                          " is never referred to");
 }
 
-bool PayloadCheck::are_all_stored_used(Reader& reader) const {
-  return stored_seen_ == envelope_.buffers.size() ||
-         reader.fail(
-             ErrorCode::kBadReference, start_,
-             "stored buffer " + std::to_string(stored_seen_) + " is never referred to");
+bool PayloadCheck::check_all_stored_used(Reader& reader) const {
+  return stored_count_ == envelope_.buffers.size() ||
+         reader.fail(ErrorCode::kBadReference, start_,
+                     "stored buffer " + std::to_string(stored_count_) +
+                         " is never referred to");
 }
 
 bool PayloadCheck::check_constants(Reader& reader) {
@@ -183,7 +182,7 @@ bool PayloadCheck::run(Reader& reader, const Frame& root) {
     Rule rule{};
     if (!next_rule(reader, frame, rule)) return false;
     --frame.left;
-    if (!value(reader, rule)) return false;
+    if (!check_next(reader, rule)) return false;
   }
   return true;
 }
@@ -216,11 +215,11 @@ bool PayloadCheck::next_rule(Reader& reader, Frame& frame, Rule& rule) {
   return true;
 }
 
-bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
+bool PayloadCheck::enter_target(Reader& reader, Rule rule) {
   at_target_ = false;
-  if (targets_passed_ == targets_.size() || is_constant(rule)) return true;
+  if (next_target_ == targets_.size() || is_constant(rule)) return true;
   const std::uint64_t position = reader.offset() - start_;
-  const std::uint64_t expected = targets_[targets_passed_].position;
+  const std::uint64_t expected = targets_[next_target_].position;
   if (expected > position) return true;
   if (expected < position || !is_referable(rule)) {
     return reader.fail(ErrorCode::kBadReference, start_ + expected,
@@ -228,17 +227,17 @@ bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
                            " is not the start of an object");
   }
   if (meter_ != nullptr) {
-    meter_->start_target(targets_[targets_passed_].number, stack_.size());
+    meter_->start_target(targets_[next_target_].number, stack_.size());
   }
-  ++targets_passed_;
+  ++next_target_;
   at_target_ = true;
   return true;
 }
 
-// Passes over what most values are: leaves, and containers of nothing. False, with
-// nothing read, if this is none, or none that is sound. Nearly all values come here, so
-// nothing in it is a call.
-[[gnu::flatten]] bool PayloadCheck::is_short(Reader& reader, Rule rule) {
+// Skips leaves and empty containers, which most values are. False, and nothing read,
+// for other values and for invalid ones. Nearly all values come here, so it contains no
+// calls.
+[[gnu::flatten]] bool PayloadCheck::skip_short(Reader& reader, Rule rule) {
   switch (rule) {
     case Rule::kObject:
     case Rule::kObjectOrEmpty: {
@@ -265,27 +264,28 @@ bool PayloadCheck::pass_target(Reader& reader, Rule rule) {
   }
 }
 
-bool PayloadCheck::value(Reader& reader, Rule rule) {
-  if (meter_ != nullptr) meter_->close(stack_.size());
-  if (!pass_target(reader, rule)) return false;
-  if (meter_ == nullptr && is_short(reader, rule)) return true;
-  if (reader.offset() == skipped_.start && pass_part(reader, rule)) return true;
+bool PayloadCheck::check_next(Reader& reader, Rule rule) {
+  if (meter_ != nullptr) meter_->close_targets(stack_.size());
+  if (!enter_target(reader, rule)) return false;
+  if (meter_ == nullptr && skip_short(reader, rule)) return true;
+  if (reader.offset() == checked_part_.start && skip_checked_part(reader, rule))
+    return true;
   Token token;
   if (!reader.next(token)) return false;
-  if ((accepted(rule) & bit(token.type)) == 0) return wrong(reader, token, rule);
-  if (meter_ != nullptr && !weigh(reader, token)) return false;
+  if ((accepted(rule) & bit(token.type)) == 0) return fail_rule(reader, token, rule);
+  if (meter_ != nullptr && !meter_token(reader, token)) return false;
   switch (token.type) {
     case TokenType::kText:
       return wire::is_utf8(token.text()) ||
              reader.fail(ErrorCode::kMalformed, token.offset, "text is not UTF-8");
     case TokenType::kInteger:
       if (rule == Rule::kUnsigned && token.integer < 0)
-        return wrong(reader, token, rule);
-      return rule != Rule::kCodeIndex || code_index(reader, token);
+        return fail_rule(reader, token, rule);
+      return rule != Rule::kCodeIndex || check_code_index(reader, token);
     case TokenType::kExtension:
-      return extension(reader, token, rule);
+      return check_extension(reader, token, rule);
     case TokenType::kArray:
-      return array(reader, token, rule);
+      return check_array(reader, token, rule);
     case TokenType::kMap: {
       const Contents& contents = contents_of(rule);
       return push(reader, token,
@@ -296,23 +296,23 @@ bool PayloadCheck::value(Reader& reader, Rule rule) {
   }
 }
 
-// Nodes and references are weighed where it is known what they are.
-bool PayloadCheck::weigh(Reader& reader, const Token& token) {
+// Counts a token. Nodes and references are counted where their kind is known.
+bool PayloadCheck::meter_token(Reader& reader, const Token& token) {
   switch (token.type) {
     case TokenType::kMap:
-      return meter_->map(reader, token, stack_.size());
+      return meter_->add_map(reader, token, stack_.size());
     case TokenType::kArray:
       return true;
     case TokenType::kExtension:
       if (token.is(wire::ExtType::kReference)) return true;
       [[fallthrough]];
     default:
-      return meter_->leaf(reader, token);
+      return meter_->add_leaf(reader, token);
   }
 }
 
-bool PayloadCheck::code_index(Reader& reader, const Token& token) {
-  if (token.integer < 0) return wrong(reader, token, Rule::kCodeIndex);
+bool PayloadCheck::check_code_index(Reader& reader, const Token& token) {
+  if (token.integer < 0) return fail_rule(reader, token, Rule::kCodeIndex);
   const auto index = static_cast<std::uint64_t>(token.integer);
   if (index >= envelope_.code.size()) {
     return reader.fail(ErrorCode::kUndeclared, token.offset,
@@ -324,19 +324,20 @@ bool PayloadCheck::code_index(Reader& reader, const Token& token) {
   return true;
 }
 
-bool PayloadCheck::array(Reader& reader, const Token& token, Rule rule) {
+bool PayloadCheck::check_array(Reader& reader, const Token& token, Rule rule) {
   const bool may_be_node = is_referable(rule) || is_constant(rule);
   std::uint8_t tag = 0;
   if (may_be_node && token.count != 0 && reader.take_node_tag(tag)) {
-    return node(reader, token, rule, tag);
+    return check_node(reader, token, rule, tag);
   }
-  if (meter_ != nullptr && !meter_->list(reader, token, stack_.size())) return false;
-  if (may_be_node && !is_object(rule)) return wrong(reader, token, rule);
+  if (meter_ != nullptr && !meter_->add_list(reader, token, stack_.size()))
+    return false;
+  if (may_be_node && !is_object(rule)) return fail_rule(reader, token, rule);
   return push(reader, token, {token.count, contents_of(rule)});
 }
 
-bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
-                        std::uint8_t tag) {
+bool PayloadCheck::check_node(Reader& reader, const Token& token, Rule rule,
+                              std::uint8_t tag) {
   const Shape* shape = shape_of(tag);
   if (shape == nullptr) {
     return reader.fail(
@@ -350,7 +351,7 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
                     (!is_constant(rule) && kind == NodeTag::kStreamReference) ||
                     (rule == Rule::kNamespace && kind == NodeTag::kNamespace) ||
                     (rule == Rule::kCell && kind == NodeTag::kCell && count == 0);
-  if (!fits) return wrong(reader, token, rule);
+  if (!fits) return fail_rule(reader, token, rule);
   if (count < shape->least || (shape->most != kMany && count > shape->most)) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
                        "a node " + std::string(shape->name) + " with " +
@@ -366,13 +367,14 @@ bool PayloadCheck::node(Reader& reader, const Token& token, Rule rule,
   if (meter_ != nullptr) {
     const std::uint64_t more =
         kind == NodeTag::kRange ? range_length(reader, envelope_) : 0;
-    if (!meter_->node(reader, token, stack_.size(), kind, count, more)) return false;
+    if (!meter_->add_node(reader, token, stack_.size(), kind, count, more))
+      return false;
   }
-  if (kind == NodeTag::kStored && !stored(reader, token)) return false;
-  if (at_target_) target_tags_[targets_[targets_passed_ - 1].number] = tag;
-  if (kind == NodeTag::kObject && pass_call(reader, count)) return true;
+  if (kind == NodeTag::kStored && !check_stored(reader, token)) return false;
+  if (at_target_) target_tags_[targets_[next_target_ - 1].number] = tag;
+  if (kind == NodeTag::kObject && skip_short_call(reader, count)) return true;
   if (is_constant(rule)) {
-    // CPython goes through constants on the C stack when it makes a code object.
+    // CPython recurses over constants when it creates a code object.
     if (count != 0 &&
         stack_.size() > static_cast<std::size_t>(wire::kMaxConstantDepth)) {
       return reader.fail(ErrorCode::kLimitExceeded, token.offset,
@@ -396,7 +398,7 @@ bool PayloadCheck::push(Reader& reader, const Token& token, const Frame& frame) 
   return true;
 }
 
-bool PayloadCheck::extension(Reader& reader, const Token& token, Rule rule) {
+bool PayloadCheck::check_extension(Reader& reader, const Token& token, Rule rule) {
   const auto expect = [&](bool is_sound, const char* detail) {
     return is_sound || reader.fail(ErrorCode::kMalformed, token.offset, detail);
   };
@@ -405,27 +407,28 @@ bool PayloadCheck::extension(Reader& reader, const Token& token, Rule rule) {
     case ExtType::kNode:
       return expect(false, "a node's tag stands outside the start of an array");
     case ExtType::kReference:
-      return is_referable(rule) ? reference(reader, token, rule)
-                                : wrong(reader, token, rule);
+      return is_referable(rule) ? check_reference(reader, token, rule)
+                                : fail_rule(reader, token, rule);
     case ExtType::kModule:
-      return is_object(rule) || rule == Rule::kModuleOrNil ? module(reader, token)
-                                                           : wrong(reader, token, rule);
+      return is_object(rule) || rule == Rule::kModuleOrNil
+                 ? check_module(reader, token)
+                 : fail_rule(reader, token, rule);
     case ExtType::kInteger:
-      if (!is_value) return wrong(reader, token, rule);
+      if (!is_value) return fail_rule(reader, token, rule);
       return expect(wire::is_big_integer(token.bytes),
                     "an int extension that is not the shortest form of a number "
                     "beyond 64 bits");
     case ExtType::kComplex:
-      if (!is_value) return wrong(reader, token, rule);
+      if (!is_value) return fail_rule(reader, token, rule);
       return expect(token.bytes.size() == 16, "a complex number has 16 bytes");
     case ExtType::kText:
       if (!is_value && rule != Rule::kText && rule != Rule::kTextOrNil) {
-        return wrong(reader, token, rule);
+        return fail_rule(reader, token, rule);
       }
       return expect(wire::is_utf8(token.text(), wire::Surrogates::kAllowed),
                     "text is not UTF-8");
     case ExtType::kSingleton: {
-      if (!is_value) return wrong(reader, token, rule);
+      if (!is_value) return fail_rule(reader, token, rule);
       if (!expect(token.bytes.size() == 1, "a singleton has one byte")) return false;
       constexpr auto kEmpty = static_cast<std::uint8_t>(wire::Singleton::kEmpty);
       if (token.bytes[0] > kEmpty) {
@@ -437,13 +440,13 @@ bool PayloadCheck::extension(Reader& reader, const Token& token, Rule rule) {
                     "only a cell's content can be empty");
     }
     case ExtType::kCode: {
-      if (rule != Rule::kConstantOrCode) return wrong(reader, token, rule);
+      if (rule != Rule::kConstantOrCode) return fail_rule(reader, token, rule);
       ContentHash hash;
       if (!expect(token.bytes.size() == hash.size(), "a code hash has 16 bytes")) {
         return false;
       }
       std::copy(token.bytes.begin(), token.bytes.end(), hash.begin());
-      nested_.push_back(hash);
+      nested_hashes_.push_back(hash);
       return true;
     }
   }
@@ -452,7 +455,7 @@ bool PayloadCheck::extension(Reader& reader, const Token& token, Rule rule) {
                          " is unknown; a newer waybill wrote it");
 }
 
-bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
+bool PayloadCheck::check_reference(Reader& reader, const Token& token, Rule rule) {
   const auto fail = [&](const std::string& detail) {
     return reader.fail(ErrorCode::kBadReference, token.offset, detail);
   };
@@ -470,13 +473,13 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
     return fail("reference " + std::to_string(number) +
                 " means an object that has not come yet");
   }
-  if (number > references_seen_) {
+  if (number > reference_count_) {
     return fail("references are numbered in order of first use, and " +
                 std::to_string(number) + " is used before " +
-                std::to_string(references_seen_));
+                std::to_string(reference_count_));
   }
-  if (number == references_seen_) ++references_seen_;
-  if (meter_ != nullptr && !meter_->reference(reader, token.offset, place))
+  if (number == reference_count_) ++reference_count_;
+  if (meter_ != nullptr && !meter_->add_reference(reader, token.offset, place))
     return false;
   const std::uint8_t tag = target_tags_[place];
   const bool fits =
@@ -488,36 +491,35 @@ bool PayloadCheck::reference(Reader& reader, const Token& token, Rule rule) {
                       std::string(describe(rule)));
 }
 
-// Passes over the part that was checked, if it is what stands there.
-bool PayloadCheck::pass_part(Reader& reader, Rule rule) {
+// Skips the part that the caller has checked.
+bool PayloadCheck::skip_checked_part(Reader& reader, Rule rule) {
   if (meter_ != nullptr || !is_object(rule)) return false;
-  targets_passed_ = skipped_.targets;
-  references_seen_ = skipped_.references;
-  return reader.skip_to(skipped_.end);
+  next_target_ = checked_part_.targets;
+  reference_count_ = checked_part_.references;
+  return reader.skip_to(checked_part_.end);
 }
 
-// Passes over a call of `count` values, of which head and tag were read, if it is short
-// and nothing in it is new: no object that references mean, no reference that is the
-// first to its object.
-bool PayloadCheck::pass_call(Reader& reader, std::uint64_t count) {
+// Skips a short call of `count` values, whose head and tag are read. Its arguments must
+// be old: no reference target, and no first reference to an object.
+bool PayloadCheck::skip_short_call(Reader& reader, std::uint64_t count) {
   if (meter_ != nullptr || count != shape_of(NodeTag::kObject).least ||
       stack_.size() >= limits_.max_depth) {
     return false;
   }
   const std::uint64_t position = reader.offset() - start_;
-  const auto is_known = [&](std::uint64_t number) {
-    return number < references_seen_ &&
+  const auto is_old = [&](std::uint64_t number) {
+    return number < reference_count_ &&
            envelope_.shared[scope_.place_of(number)] < position;
   };
-  const ShortCall call = short_call_at(reader.rest(), is_known, is_sound_leaf);
-  const bool has_target = targets_passed_ != targets_.size() &&
-                          targets_[targets_passed_].position < position + call.size;
+  const ShortCall call = short_call_at(reader.rest(), is_old, is_valid_leaf);
+  const bool has_target = next_target_ != targets_.size() &&
+                          targets_[next_target_].position < position + call.size;
   return call.size != 0 && !has_target && reader.pass(call.size, call.values());
 }
 
-// `token`: of the node, at whose number the reader stands. What is no number is refused
-// as other parts of nodes are.
-bool PayloadCheck::stored(Reader& reader, const Token& token) {
+// Checks the number of a stored buffer in the node at `token`; the reader is at the
+// number. A value of another type is left to its rule.
+bool PayloadCheck::check_stored(Reader& reader, const Token& token) {
   Reader ahead = reader;
   std::uint64_t number = 0;
   if (!ahead.read_unsigned(number, INT64_MAX, {})) return true;
@@ -527,17 +529,17 @@ bool PayloadCheck::stored(Reader& reader, const Token& token) {
                        "stored buffer " + std::to_string(number) + " of " +
                            std::to_string(buffers.size()) + " in the table of buffers");
   }
-  if (number > stored_seen_) {
+  if (number > stored_count_) {
     return reader.fail(ErrorCode::kBadReference, token.offset,
                        "stored buffers are numbered in order of first use, and " +
                            std::to_string(number) + " is used before " +
-                           std::to_string(stored_seen_));
+                           std::to_string(stored_count_));
   }
-  if (number == stored_seen_) ++stored_seen_;
-  return meter_ == nullptr || meter_->stored(reader, token.offset, buffers[number]);
+  if (number == stored_count_) ++stored_count_;
+  return meter_ == nullptr || meter_->add_stored(reader, token.offset, buffers[number]);
 }
 
-bool PayloadCheck::module(Reader& reader, const Token& token) {
+bool PayloadCheck::check_module(Reader& reader, const Token& token) {
   std::uint64_t index = 0;
   if (!wire::index_of(token.bytes, index)) {
     return reader.fail(ErrorCode::kMalformed, token.offset,

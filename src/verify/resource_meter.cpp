@@ -1,7 +1,8 @@
-// The estimates are what CPython 3.11 to 3.15 take on 64-bit machines, with what the
-// allocator rounds up, tables of dicts and sets at their emptiest and while they grow,
-// and what the decoder keeps meanwhile. tests/python/untrusted/test_memory_bound.py
-// compares them with what is taken. Tested by tests/verify/limits_test.cpp.
+// The estimates are the sizes of objects in CPython 3.11 to 3.15 on 64-bit machines:
+// with the allocator's rounding, hash tables at their emptiest and while they grow, and
+// the decoder's own memory. tests/python/untrusted/test_memory_bound.py compares them
+// with measurements.
+// Tested by tests/verify/limits_test.cpp.
 
 #include "verify/resource_meter.h"
 
@@ -22,15 +23,15 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-// Bytes of an object by itself, and of each thing in it.
+// Bytes of an empty object, and of each item in it.
 struct Weight {
   std::uint64_t base;
   std::uint64_t each;
 };
 
 constexpr Weight kNumber = {48, 0};
-// A code point of four bytes makes all others four bytes wide, and text grows while it
-// is decoded.
+// One code point of four bytes makes all others four bytes wide, and decoded text grows
+// meanwhile.
 constexpr Weight kTextBytes = {96, 8};
 constexpr Weight kBinaryBytes = {80, 1};
 constexpr Weight kExtensionBytes = {96, 8};
@@ -39,29 +40,29 @@ constexpr Weight kTuple = {64, 8};
 constexpr Weight kMap = {288, 112};
 constexpr Weight kSet = {448, 176};
 constexpr Weight kOther = {512,
-                           64};  // What travels by calls and code has more than this.
+                           // Objects built by calls, and code, take more than this.
+                           64};
 
-// Frames of the decoder for one container more inside others; they are kept in arrays
-// that double.
+// Decoder frames for each level of nesting, in arrays that double.
 constexpr std::uint64_t kFrame = 1024;
-// Long text counts as several values to whoever follows references.
+// Long text counts as several unfolded values.
 constexpr std::size_t kBytesPerValue = 16;
-// Tables with one row for each value that references mean.
+// Tables with one row for each reference target.
 constexpr std::uint64_t kTarget = 160;
 
-constexpr std::uint64_t of(const Weight& weight, std::uint64_t count) {
+constexpr std::uint64_t memory_of(const Weight& weight, std::uint64_t count) {
   return weight.base + weight.each * count;
 }
 
 std::uint64_t leaf_memory(const Token& token) {
   switch (token.type) {
     case TokenType::kText:
-      return of(kTextBytes, token.bytes.size());
+      return memory_of(kTextBytes, token.bytes.size());
     case TokenType::kBinary:
-      return of(kBinaryBytes, token.bytes.size());
+      return memory_of(kBinaryBytes, token.bytes.size());
     case TokenType::kExtension:
-      return of(kExtensionBytes, token.bytes.size());
-    case TokenType::kInteger:  // The interpreter has the small ones already.
+      return memory_of(kExtensionBytes, token.bytes.size());
+    case TokenType::kInteger:  // CPython preallocates small ints.
       return token.integer >= -5 && token.integer <= 256 ? 0 : kNumber.base;
     case TokenType::kUnsigned:
     case TokenType::kReal:
@@ -83,8 +84,8 @@ const Weight& weight_of(NodeTag tag) {
   }
 }
 
-bool exceed(Reader& reader, std::size_t offset, const char* ceiling,
-            std::uint64_t maximum, const char* what) {
+bool fail_limit(Reader& reader, std::size_t offset, const char* ceiling,
+                std::uint64_t maximum, const char* what) {
   return reader.fail(ErrorCode::kLimitExceeded, offset,
                      std::string("more than the ") + std::to_string(maximum) + " " +
                          what + " that " + ceiling + " allows");
@@ -105,7 +106,7 @@ bool read_int(Reader& reader, const Envelope& envelope, Token& token) {
          token.type == TokenType::kUnsigned || token.is(ExtType::kInteger);
 }
 
-// Nothing for an int of more than 128 bits.
+// The value of an int; nothing if it has more than 128 bits.
 std::optional<Int> value_of(const Token& token) {
   if (token.type == TokenType::kUnsigned) return token.unsigned_integer;
   if (token.type != TokenType::kExtension) return token.integer;
@@ -134,88 +135,90 @@ bool ResourceMeter::is_needed(const Limits& limits) {
                    limits.max_memory, limits.max_unfolded}) != Limits::kNone;
 }
 
-bool ResourceMeter::take(Reader& reader, std::size_t offset, std::uint64_t memory,
-                         std::uint64_t unfolded) {
-  // A head may claim any length of buffers that nobody has seen.
+bool ResourceMeter::charge(Reader& reader, std::size_t offset, std::uint64_t memory,
+                           std::uint64_t unfolded) {
+  // A head opened alone may claim buffers of any length.
   memory_ += std::min(memory, UINT64_MAX - memory_);
   if (memory_ > limits_.max_memory) {
-    return exceed(reader, offset, "max_memory", limits_.max_memory,
-                  "bytes of memory that the payload would take");
+    return fail_limit(reader, offset, "max_memory", limits_.max_memory,
+                      "bytes of memory that the payload would take");
   }
   const std::uint64_t left = limits_.max_unfolded - unfolded_;
   unfolded_ += std::min(unfolded, left);
   return unfolded <= left || limits_.max_unfolded == Limits::kNone ||
-         exceed(reader, offset, "max_unfolded", limits_.max_unfolded,
-                "values, with what references mean counted each time,");
+         fail_limit(reader, offset, "max_unfolded", limits_.max_unfolded,
+                    "values, with what references mean counted each time,");
 }
 
-bool ResourceMeter::leaf(Reader& reader, const Token& token) {
+bool ResourceMeter::add_leaf(Reader& reader, const Token& token) {
   if (token.type >= TokenType::kText && token.bytes.size() > limits_.max_text) {
-    return exceed(reader, token.offset, "max_text", limits_.max_text,
-                  "bytes of one text or binary");
+    return fail_limit(reader, token.offset, "max_text", limits_.max_text,
+                      "bytes of one text or binary");
   }
   if (token.is(wire::ExtType::kInteger) && token.bytes.size() > limits_.max_integer) {
-    return exceed(reader, token.offset, "max_integer", limits_.max_integer,
-                  "bytes of one int");
+    return fail_limit(reader, token.offset, "max_integer", limits_.max_integer,
+                      "bytes of one int");
   }
   const bool has_bytes = token.type >= TokenType::kText;
-  return take(reader, token.offset, leaf_memory(token),
-              1 + (has_bytes ? token.bytes.size() / kBytesPerValue : 0));
+  return charge(reader, token.offset, leaf_memory(token),
+                1 + (has_bytes ? token.bytes.size() / kBytesPerValue : 0));
 }
 
-bool ResourceMeter::container(Reader& reader, const Token& token, std::uint64_t items,
-                              std::size_t depth, std::uint64_t memory,
-                              std::uint64_t more) {
+bool ResourceMeter::add_container(Reader& reader, const Token& token,
+                                  std::uint64_t items, std::size_t depth,
+                                  std::uint64_t memory, std::uint64_t more) {
   if (items > limits_.max_items) {
-    return exceed(reader, token.offset, "max_items", limits_.max_items,
-                  "items of one container");
+    return fail_limit(reader, token.offset, "max_items", limits_.max_items,
+                      "items of one container");
   }
-  if (depth > deepest_) {
+  if (depth > max_depth_) {
     memory += kFrame;
-    deepest_ = depth;
+    max_depth_ = depth;
   }
   const std::uint64_t unfolded = more == UINT64_MAX ? more : 1 + more;
-  return take(reader, token.offset, memory, unfolded);
+  return charge(reader, token.offset, memory, unfolded);
 }
 
-bool ResourceMeter::list(Reader& reader, const Token& token, std::size_t depth) {
-  return container(reader, token, token.count, depth, of(kList, token.count));
+bool ResourceMeter::add_list(Reader& reader, const Token& token, std::size_t depth) {
+  return add_container(reader, token, token.count, depth,
+                       memory_of(kList, token.count));
 }
 
-bool ResourceMeter::map(Reader& reader, const Token& token, std::size_t depth) {
-  return container(reader, token, token.count, depth, of(kMap, token.count));
+bool ResourceMeter::add_map(Reader& reader, const Token& token, std::size_t depth) {
+  return add_container(reader, token, token.count, depth, memory_of(kMap, token.count));
 }
 
-bool ResourceMeter::node(Reader& reader, const Token& token, std::size_t depth,
-                         NodeTag tag, std::uint64_t values, std::uint64_t more) {
-  return container(reader, token, values, depth, of(weight_of(tag), values), more);
+bool ResourceMeter::add_node(Reader& reader, const Token& token, std::size_t depth,
+                             NodeTag tag, std::uint64_t values, std::uint64_t more) {
+  return add_container(reader, token, values, depth, memory_of(weight_of(tag), values),
+                       more);
 }
 
-bool ResourceMeter::stored(Reader& reader, std::size_t offset,
-                           const StoredBuffer& buffer) {
+bool ResourceMeter::add_stored(Reader& reader, std::size_t offset,
+                               const StoredBuffer& buffer) {
   const bool is_text = buffer.kind == wire::BufferKind::kBytes ||
                        buffer.kind == wire::BufferKind::kByteArray;
   if (is_text && buffer.length > limits_.max_text) {
-    return exceed(reader, offset, "max_text", limits_.max_text,
-                  "bytes of one text or binary");
+    return fail_limit(reader, offset, "max_text", limits_.max_text,
+                      "bytes of one text or binary");
   }
-  return take(reader, offset, of(kBinaryBytes, buffer.length),
-              is_text ? buffer.length / kBytesPerValue : 0);
+  return charge(reader, offset, memory_of(kBinaryBytes, buffer.length),
+                is_text ? buffer.length / kBytesPerValue : 0);
 }
 
 void ResourceMeter::start_target(std::uint64_t number, std::size_t depth) {
-  open_.push_back({number, depth, unfolded_});
+  open_targets_.push_back({number, depth, unfolded_});
 }
 
-void ResourceMeter::close_last() {
-  const Open& last = open_.back();
+void ResourceMeter::close_last_target() {
+  const OpenTarget& last = open_targets_.back();
   sizes_[last.number] = unfolded_ - last.unfolded_before;
-  open_.pop_back();
+  open_targets_.pop_back();
 }
 
-bool ResourceMeter::reference(Reader& reader, std::size_t offset,
-                              std::uint64_t number) {
-  return take(reader, offset, 0, sizes_[number]);
+bool ResourceMeter::add_reference(Reader& reader, std::size_t offset,
+                                  std::uint64_t number) {
+  return charge(reader, offset, 0, sizes_[number]);
 }
 
 std::uint64_t range_length(Reader reader, const Envelope& envelope) {

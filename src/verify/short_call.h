@@ -1,7 +1,7 @@
 #pragma once
 
-// Dates, decimals, paths and the like: objects that a call makes, with a few leaves and
-// objects that came before, and nothing more. They are verified and built at once.
+// Short calls build dates, decimals, paths and the like: calls whose arguments are a
+// few leaves and earlier objects. They are verified and built in one step.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,20 +12,21 @@
 
 namespace waybill::envelope {
 
-// [callable, [argument, …], nil, [], {}] without its head and tag, where the callable
-// is a reference, and each argument a reference or a leaf that is no other extension.
+// The values of a kObject node behind its tag, [callable, [argument, …], nil, [], {}]:
+// the callable is a reference, and each argument is a reference or a leaf that is not
+// another extension.
 struct ShortCall {
   static constexpr std::size_t kMaxArguments = 8;
 
   std::size_t arguments = 0;
-  std::size_t size = 0;  // Of all of it; 0 if it is not so.
+  std::size_t size = 0;  // In bytes; 0 if the values are not a short call.
 
-  // How many values there are.
+  // The number of values in it.
   std::size_t values() const { return 5 + arguments; }
 };
 
-// The size of a nil, bool, number, text or binary; 0 if something else is there, or not
-// all of it.
+// The size of a nil, bool, number, text or binary at the start of `bytes`; 0 for other
+// values and for incomplete ones.
 inline std::size_t size_of_leaf(BytesView bytes) {
   if (bytes.empty()) return 0;
   const wire::Lead& lead = wire::kLeads[bytes[0]];
@@ -39,14 +40,14 @@ inline std::size_t size_of_leaf(BytesView bytes) {
   return length <= bytes.size() - lead.head ? lead.head + length : 0;
 }
 
-// The call at the start of these bytes. In order, `take_reference` is given the number
-// of each reference, that of the callable first, and `take_leaf` the bytes of each
-// leaf; there is no such call if one of them returns false.
+// Reads a short call at the start of `bytes`. Calls `take_reference` with the number of
+// each reference, the callable's first, and `take_leaf` with the bytes of each leaf, in
+// order. If one of them returns false, there is no short call.
 template <typename TakeReference, typename TakeLeaf>
 ShortCall short_call_at(BytesView bytes, TakeReference take_reference,
                         TakeLeaf take_leaf) {
   const auto number_of = [](BytesView reference) {
-    return wire::big_endian(reference.data() + 2, reference.size() - 2);
+    return wire::read_big_endian(reference.data() + 2, reference.size() - 2);
   };
   std::size_t at = wire::size_of_reference(bytes);
   if (at == 0 || at == bytes.size() || (bytes[at] & 0xf0) != wire::kEmptyArray) {

@@ -16,15 +16,15 @@ namespace {
 
 using wire::Reader;
 
-// What is kept for each, about.
-constexpr std::size_t kMaxKept = 16 << 10;
+// The largest size of each stored copy.
+constexpr std::size_t kMaxCopiedSize = 16 << 10;
 
 bool starts(BytesView bytes, BytesView with) {
   return bytes.size() >= with.size() &&
          std::memcmp(bytes.data(), with.data(), with.size()) == 0;
 }
 
-// Where the shared positions begin: after the last byte of the code section.
+// The offset behind the code section, where the shared positions begin.
 std::size_t end_of_code(const Envelope& envelope) {
   Reader reader(envelope.bytes);
   std::uint64_t count = 0;
@@ -35,9 +35,9 @@ std::size_t end_of_code(const Envelope& envelope) {
   return reader.offset();
 }
 
-// Where in the definitions objects begin that are known to: those that are referred to,
-// and those that are a definition and a node.
-std::vector<std::uint64_t> known_objects(const Envelope& envelope) {
+// Positions in the definitions where objects are known to start: those that are
+// referred to, and definitions that are nodes.
+std::vector<std::uint64_t> object_starts_in(const Envelope& envelope) {
   const Definitions& definitions = envelope.definitions;
   std::vector<std::uint64_t> objects;
   for (const std::uint64_t position : envelope.shared) {
@@ -57,8 +57,9 @@ std::vector<std::uint64_t> known_objects(const Envelope& envelope) {
   return objects;
 }
 
-// Where the value stands in the definitions, if it is one of their objects.
-std::optional<std::uint64_t> object_of_value(const Envelope& envelope) {
+// The position of the value in the definitions, if it is a reference to an object
+// there.
+std::optional<std::uint64_t> find_object_of_value(const Envelope& envelope) {
   const Definitions& definitions = envelope.definitions;
   const BytesView value = envelope.payload.bytes.subspan(definitions.value);
   if (wire::size_of_reference(value) != value.size()) return std::nullopt;
@@ -78,8 +79,8 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
   const Definitions& definitions = envelope.definitions;
   const std::size_t size = end_of_code(envelope);
   if (size == 0 || definitions.value == 0 || !envelope.signature.empty() ||
-      size + envelope.debug_info.bytes.size() > kMaxKept ||
-      definitions.value > kMaxKept) {
+      size + envelope.debug_info.bytes.size() > kMaxCopiedSize ||
+      definitions.value > kMaxCopiedSize) {
     return nullptr;
   }
   auto prefix = std::make_unique<VerifiedPrefix>();
@@ -99,25 +100,25 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
   prefix->shared_.assign(
       envelope.shared.begin(),
       envelope.shared.begin() + static_cast<std::ptrdiff_t>(definitions.shared));
-  prefix->places_ = places_in_definitions(prefix->shared_);
-  prefix->objects_ = known_objects(envelope);
-  if (const auto object = object_of_value(envelope)) {
+  prefix->places_ = index_positions(prefix->shared_);
+  prefix->object_starts_ = object_starts_in(envelope);
+  if (const auto object = find_object_of_value(envelope)) {
     prefix->only_object_ = *object;
     prefix->rest_ = copy_of(envelope.bytes.subspan(size));
   }
   prefix->envelope_ = verified;
-  // Until it goes on with an envelope whose bytes are there.
-  Envelope& kept = prefix->envelope_.envelope_;
-  kept.payload = kept.debug_info = {};
-  kept.bytes = {};
-  kept.buffers.clear();
+  // Empty until begin() reads an envelope.
+  Envelope& copy = prefix->envelope_.envelope_;
+  copy.payload = copy.debug_info = {};
+  copy.bytes = {};
+  copy.buffers.clear();
   if (!envelope.application.empty()) {
     const auto at = envelope.application.data() - envelope.bytes.data();
-    kept.application =
+    copy.application =
         BytesView(prefix->prefix_)
             .subspan(static_cast<std::size_t>(at), envelope.application.size());
   }
-  for (CodeBody& body : kept.code) {
+  for (CodeBody& body : copy.code) {
     body.bytes = BytesView(prefix->prefix_).subspan(body.offset, body.bytes.size());
   }
   return prefix;
@@ -137,10 +138,10 @@ std::optional<std::uint64_t> VerifiedPrefix::only_object(BytesView bytes) const 
 
 bool VerifiedPrefix::begin(BytesView bytes) {
   if (has_buffers_) return begin_with_buffers(bytes);
-  // A value has a byte at least.
+  // Each value takes a byte at least.
   const Limits limits;
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return false;
-  const std::size_t tail = debug_info_.size() + kUnsignedEnd;
+  const std::size_t tail = debug_info_.size() + kUnsignedTailSize;
   if (bytes.size() < prefix_.size() + tail) return false;
   const std::size_t debug_info = bytes.size() - tail;
   if (!starts(bytes.subspan(debug_info), debug_info_)) return false;
@@ -149,8 +150,8 @@ bool VerifiedPrefix::begin(BytesView bytes) {
   Envelope& envelope = envelope_.envelope_;
   envelope.shared.clear();
   return read_shared(reader, envelope.shared) &&
-         set_rest(envelope, bytes, reader.offset(), debug_info) &&
-         has_same_definitions() && set_value_places(envelope, places_) &&
+         set_tail_sections(envelope, bytes, reader.offset(), debug_info) &&
+         has_same_definitions() && resolve_value_references(envelope, places_) &&
          refers_to_objects();
 }
 
@@ -162,14 +163,14 @@ bool VerifiedPrefix::begin_with_buffers(BytesView bytes) {
   envelope.shared.clear();
   envelope.buffers.clear();
   envelope.signature = {};
-  return read_behind_code(reader, bytes, true, limits, envelope) &&
+  return read_sections_after_code(reader, bytes, true, limits, envelope) &&
          envelope.signature.empty() &&
          std::ranges::equal(envelope.debug_info.bytes, debug_info_) &&
          envelope.size == bytes.size() && attach_buffers(envelope, bytes).has_value() &&
          has_same_definitions() && refers_to_objects();
 }
 
-// Behind them is a byte at least, so what was found out about them holds here.
+// At least one byte follows the definitions, so their bounds are the same here.
 bool VerifiedPrefix::has_same_definitions() const {
   const Envelope& envelope = envelope_;
   return envelope.payload.bytes.size() > definitions_.size() &&
@@ -178,15 +179,16 @@ bool VerifiedPrefix::has_same_definitions() const {
          std::ranges::equal(std::span(envelope.shared).first(shared_.size()), shared_);
 }
 
-// Whether all in the definitions that the value refers to begins as an object.
+// Whether every position in the definitions that the value refers to is the start of an
+// object.
 bool VerifiedPrefix::refers_to_objects() const {
   return std::ranges::all_of(envelope_->shared, [&](std::uint64_t position) {
     return position >= definitions_.size() ||
-           std::ranges::binary_search(objects_, position);
+           std::ranges::binary_search(object_starts_, position);
   });
 }
 
-bool VerifiedPrefix::check_value(const PassedPart& passed) {
+bool VerifiedPrefix::check_value(const CheckedPart& passed) {
   const Limits limits;
   const Envelope& envelope = envelope_;
   Reader reader(envelope.payload.bytes, limits, envelope.payload.offset);

@@ -1,8 +1,8 @@
 #pragma once
 
-// What envelopes begin with, once it was verified: header, manifest, code and
-// definitions. An envelope that has the same bytes there needs no second check of them.
-// Tasks of one function with different arguments share all of it.
+// The verified start of an envelope: header, manifest, code and definitions. Another
+// envelope with the same bytes there needs no second check of them. Tasks of one
+// function with different arguments share all of it.
 
 #include <cstdint>
 #include <memory>
@@ -15,34 +15,34 @@
 
 namespace waybill::envelope {
 
-// Holds copies of it and of the debug information, 16 KiB of each at most. Not
+// Holds copies of the prefix and of the debug information, at most 16 KiB of each. Not
 // thread-safe.
 class VerifiedPrefix {
  public:
-  // Null if the envelope is signed, is too large to be kept, has no definitions, or
-  // uses code behind them.
+  // Null if the envelope is signed, is too large, has no definitions, or has a value
+  // that uses code.
   static std::unique_ptr<VerifiedPrefix> make(const VerifiedEnvelope& envelope);
 
-  // Whether an envelope has the same header, manifest and code.
+  // Whether an envelope starts with the same header, manifest and code.
   bool is_start_of(BytesView bytes) const;
 
   // Reads an envelope with this prefix up to the value of its payload, and checks its
-  // digest; not those of stored buffers. False if definitions or debug information
-  // differ, if the envelope is signed, or if anything outside of the value is wrong.
-  // Then envelope() is this envelope, as long as the bytes live.
+  // digest, but not those of stored buffers. False if definitions or debug information
+  // differ, if the envelope is signed, or if anything outside of the value is invalid.
+  // On success envelope() is this envelope, valid as long as the bytes.
   bool begin(BytesView bytes);
 
-  // The position of the object in the definitions that is the value, if these bytes are
-  // those of the envelope that this was made of, and if its value is nothing else.
+  // The position of the value in the definitions, if these bytes equal the envelope
+  // that this prefix was made of, and its value is a reference into the definitions.
   std::optional<std::uint64_t> only_object(BytesView bytes) const;
 
-  // Checks the value of the envelope that begin() read, but for a part that somebody
-  // has passed over. False if it uses code, or if anything is wrong. open() and
-  // verify() accept whatever begin() and this function accept. Cost: one pass over the
-  // value.
-  bool check_value(const PassedPart& passed = {});
+  // Checks the value of the envelope that begin() read, except for a part that the
+  // caller has checked. False if the value uses code or is invalid. open() and verify()
+  // accept every envelope that begin() and check_value() accept. Cost: one pass over
+  // the value.
+  bool check_value(const CheckedPart& passed = {});
 
-  // How often the definitions use code.
+  // The number of uses of code in the definitions.
   std::size_t code_uses() const { return code_uses_; }
 
   const VerifiedEnvelope& envelope() const { return envelope_; }
@@ -53,15 +53,15 @@ class VerifiedPrefix {
   bool refers_to_objects() const;
 
   std::vector<std::uint8_t> prefix_;
-  std::vector<std::uint8_t> rest_;  // Behind it, of an envelope with such a value.
+  std::vector<std::uint8_t> rest_;  // The bytes behind it, for only_object().
   std::uint64_t only_object_ = 0;
   std::vector<std::uint8_t> debug_info_;
-  std::vector<std::uint8_t> definitions_;  // All before the value.
-  std::vector<std::uint64_t> shared_;      // Of them.
-  DefinitionPlaces places_;                // The same in order.
-  std::vector<std::uint64_t> objects_;     // Those in them that the value may refer to.
+  std::vector<std::uint8_t> definitions_;     // All of the payload before the value.
+  std::vector<std::uint64_t> shared_;         // Of the definitions.
+  PositionIndex places_;                      // Index of shared_.
+  std::vector<std::uint64_t> object_starts_;  // Positions that the value may refer to.
   std::size_t code_uses_ = 0;
-  bool has_buffers_ = false;  // Of all that begin so: the count of sections says it.
+  bool has_buffers_ = false;  // The same for every envelope with this prefix.
   VerifiedEnvelope envelope_{Envelope()};
 };
 

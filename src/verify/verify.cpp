@@ -1,6 +1,6 @@
-// Checks an envelope that has been opened: code first, since the payload and the debug
-// information are compared with it, then payload, then debug information.
-// Tested by tests/verify/verify_test.cpp.
+// Checks an opened envelope: code first, since payload and debug information refer to
+// it, then payload, then debug information.
+// Tested by tests/verify/verify_test.cpp and verify_code_test.cpp.
 
 #include <map>
 #include <optional>
@@ -55,7 +55,8 @@ Result<void> check_lines(const Section& table, std::size_t code_size,
   return checked;
 }
 
-// Reads the code section body by body and keeps who nests whom, and how long each is.
+// Checks the code section body by body, and records which code each nests and the size
+// of its instructions.
 class CodeCheck {
  public:
   CodeCheck(const Envelope& envelope, const Limits& limits,
@@ -109,10 +110,10 @@ class CodeCheck {
   const Envelope& envelope_;
   const Limits& limits_;
   envelope::ResourceMeter* meter_;
-  // In order: who chooses bodies can choose hashes that start alike.
+  // A sorted map: an attacker can choose bodies whose hashes collide.
   std::map<ContentHash, std::uint32_t> index_of_;
   std::vector<std::vector<std::uint32_t>> nested_;
-  std::vector<std::size_t> sizes_;  // Of the instructions.
+  std::vector<std::size_t> sizes_;  // Of the instructions of each body.
 };
 
 bool check_sources(Reader& reader, const Envelope& envelope, const Section& section) {
@@ -124,7 +125,7 @@ bool check_sources(Reader& reader, const Envelope& envelope, const Section& sect
   return reader.fail(error.code, error.offset, error.detail);
 }
 
-// `sizes`: of the instructions of each code body.
+// `sizes`: bytes of instructions of each code body.
 bool check_locations(Reader& reader, const Envelope& envelope,
                      const envelope::CodeTree& code,
                      const std::vector<std::size_t>& sizes) {
@@ -145,7 +146,7 @@ bool check_locations(Reader& reader, const Envelope& envelope,
 }  // namespace
 
 Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits) {
-  // Of code and payload together.
+  // Counts code and payload together.
   std::optional<envelope::ResourceMeter> meter;
   if (envelope::ResourceMeter::is_needed(limits)) {
     meter.emplace(limits, envelope.shared.size());

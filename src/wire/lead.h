@@ -1,8 +1,8 @@
 #pragma once
 
-// What the first byte of a msgpack value says. It decides everything but the length, so
-// a table of 256 rows tells how many bytes a value's head has and what its number
-// counts.
+// The first byte of a msgpack value, its lead byte, decides everything but a length
+// that follows. A table of 256 rows gives the size of a value's head and the unit that
+// its length counts.
 
 #include <array>
 #include <bit>
@@ -13,8 +13,8 @@ namespace waybill::wire {
 
 enum class Counts : std::uint8_t { kNothing, kBytes, kItems, kPairs, kInvalid };
 
-// How a value starts. `head` bytes come first (the whole scalar, where kNothing); a
-// length of `width` bytes stands right after the first byte, or is `inlined`.
+// How a value starts. Its head is `head` bytes long (for kNothing, the whole value). A
+// length of `width` bytes follows the lead byte, or is `inlined` in it.
 struct Lead {
   std::uint8_t head = 1;
   std::uint8_t width = 0;
@@ -57,18 +57,18 @@ constexpr std::array<Lead, 256> make_leads() {
 
 inline constexpr std::array<Lead, 256> kLeads = make_leads();
 
-// Values of one byte that are looked for as they are.
+// One-byte values that readers compare directly.
 inline constexpr std::uint8_t kEmptyMap = 0x80;
 inline constexpr std::uint8_t kEmptyArray = 0x90;
 inline constexpr std::uint8_t kNilByte = 0xc0;
-inline constexpr std::uint8_t kFalseByte = 0xc2;  // That of true follows.
+inline constexpr std::uint8_t kFalseByte = 0xc2;  // True is the next number.
 
-// Between big-endian and the machine's own order.
+// Converts between big-endian and native order.
 inline std::uint64_t swapped(std::uint64_t value) {
   return std::endian::native == std::endian::big ? value : __builtin_bswap64(value);
 }
 
-inline std::uint64_t big_endian(const std::uint8_t* bytes, std::size_t width) {
+inline std::uint64_t read_big_endian(const std::uint8_t* bytes, std::size_t width) {
   if (width == 8) {
     std::uint64_t value;
     std::memcpy(&value, bytes, sizeof value);
@@ -79,15 +79,15 @@ inline std::uint64_t big_endian(const std::uint8_t* bytes, std::size_t width) {
   return value;
 }
 
-// Whether an integer of one, two, four or eight bytes follows.
+// Whether the lead byte announces an integer of 1, 2, 4 or 8 bytes.
 inline bool is_wide_integer(std::uint8_t first) {
   return first >= 0xcc && first <= 0xd3;
 }
 
-// That integer, from a value that starts at `at`, where nine bytes can be read whatever
+// Reads that integer from a value at `at`, where nine bytes must be readable whatever
 // its length. False if it is beyond std::int64_t.
 inline bool read_wide_integer(const std::uint8_t* at, std::int64_t& value) {
-  const std::uint64_t word = big_endian(at + 1, 8);
+  const std::uint64_t word = read_big_endian(at + 1, 8);
   const int unused = 64 - (8 << (*at & 3));
   if (*at >= 0xd0) {
     value = static_cast<std::int64_t>(word) >> unused;
@@ -98,7 +98,7 @@ inline bool read_wide_integer(const std::uint8_t* at, std::int64_t& value) {
 }
 
 inline std::uint64_t length_of(const Lead& lead, const std::uint8_t* at) {
-  return lead.width == 0 ? lead.inlined : big_endian(at + 1, lead.width);
+  return lead.width == 0 ? lead.inlined : read_big_endian(at + 1, lead.width);
 }
 
 }  // namespace waybill::wire

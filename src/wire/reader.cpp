@@ -1,7 +1,7 @@
-// Takes msgpack apart, token by token.
+// Reads msgpack token by token. next() and skip() share the table of lead.h; skip()
+// never examines the content of a scalar.
+// Tested by tests/wire/reader_test.cpp; msgpack-c is its oracle.
 //
-// next() and skip() share the table of lead.h; skip() never looks at a scalar's
-// content. Tested by tests/wire/reader_test.cpp; msgpack-c is its oracle.
 
 #include "wire/reader.h"
 
@@ -85,10 +85,10 @@ bool Reader::next(Token& token) {
 
 bool Reader::skip() {
   if (failed_) return false;
-  // Values still to come at each level; small depths stay off the heap.
-  constexpr std::size_t kNear = 32;
-  std::uint64_t near[kNear];
-  std::vector<std::uint64_t> far;
+  // Values left at each level; small depths stay off the heap.
+  constexpr std::size_t kInlineLevels = 32;
+  std::uint64_t inline_levels[kInlineLevels];
+  std::vector<std::uint64_t> heap_levels;
   std::size_t depth = 0;
   std::uint64_t pending = 1;
 
@@ -96,11 +96,11 @@ bool Reader::skip() {
     while (pending == 0) {
       if (depth == 0) return true;
       --depth;
-      if (depth < kNear) {
-        pending = near[depth];
+      if (depth < kInlineLevels) {
+        pending = inline_levels[depth];
       } else {
-        pending = far.back();
-        far.pop_back();
+        pending = heap_levels.back();
+        heap_levels.pop_back();
       }
     }
     if (at_end() || values_left_ == 0) {
@@ -130,10 +130,10 @@ bool Reader::skip() {
     --values_left_;
     --pending;
     if (items == 0) continue;
-    if (depth < kNear) {
-      near[depth] = pending;
+    if (depth < kInlineLevels) {
+      inline_levels[depth] = pending;
     } else {
-      far.push_back(pending);
+      heap_levels.push_back(pending);
     }
     ++depth;
     pending = items;

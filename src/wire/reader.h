@@ -1,10 +1,10 @@
 #pragma once
 
-// Reads msgpack one token at a time, and says where each one stands.
+// Reads msgpack one token at a time, with the offset of each.
 //
-// msgpack-c's parser pushes values into a visitor and tells no positions; the decoder
-// has to pull, because it keeps its own stack, and every error names its byte. So the
-// tokens are taken apart here, and msgpack-c is the oracle of the tests.
+// msgpack-c's parser pushes values into a visitor and gives no offsets. The decoder has
+// to pull, because it keeps its own stack, and every error names its byte. So tokens
+// are read here, and msgpack-c is the oracle of the tests.
 
 #include <bit>
 #include <cstdint>
@@ -24,7 +24,7 @@ enum class TokenType : std::uint8_t {
   kInteger,    // integer: fits std::int64_t
   kUnsigned,   // unsigned_integer: beyond std::int64_t
   kReal,       // real
-  kText,       // bytes: UTF-8, not checked
+  kText,       // bytes; whether they are UTF-8 is not checked
   kBinary,     // bytes
   kExtension,  // bytes, and its type in ext_type
   kArray,      // count items follow
@@ -34,7 +34,7 @@ enum class TokenType : std::uint8_t {
 struct Token {
   TokenType type;
   std::int8_t ext_type;
-  std::size_t offset;  // Of the token's first byte, counted as Reader::offset().
+  std::size_t offset;  // Of the first byte, as Reader::offset() counts.
   union {
     std::int64_t integer;
     std::uint64_t unsigned_integer;
@@ -66,7 +66,7 @@ inline void set_unsigned(Token& token, std::uint64_t value) {
   }
 }
 
-// A value that counts nothing: all of it stands at `at`.
+// Sets the token to a scalar at `at`, which is all there.
 inline void set_scalar(Token& token, const std::uint8_t* at) {
   switch (*at) {
     case 0xc0:
@@ -80,55 +80,55 @@ inline void set_scalar(Token& token, const std::uint8_t* at) {
     case 0xca:
       token.type = TokenType::kReal;
       token.real =
-          std::bit_cast<float>(static_cast<std::uint32_t>(big_endian(at + 1, 4)));
+          std::bit_cast<float>(static_cast<std::uint32_t>(read_big_endian(at + 1, 4)));
       return;
     case 0xcb:
       token.type = TokenType::kReal;
-      token.real = std::bit_cast<double>(big_endian(at + 1, 8));
+      token.real = std::bit_cast<double>(read_big_endian(at + 1, 8));
       return;
     case 0xcc:
       return set_unsigned(token, at[1]);
     case 0xcd:
-      return set_unsigned(token, big_endian(at + 1, 2));
+      return set_unsigned(token, read_big_endian(at + 1, 2));
     case 0xce:
-      return set_unsigned(token, big_endian(at + 1, 4));
+      return set_unsigned(token, read_big_endian(at + 1, 4));
     case 0xcf:
-      return set_unsigned(token, big_endian(at + 1, 8));
+      return set_unsigned(token, read_big_endian(at + 1, 8));
     case 0xd0:
       return set_signed(token, static_cast<std::int8_t>(at[1]));
     case 0xd1:
-      return set_signed(token, static_cast<std::int16_t>(big_endian(at + 1, 2)));
+      return set_signed(token, static_cast<std::int16_t>(read_big_endian(at + 1, 2)));
     case 0xd2:
-      return set_signed(token, static_cast<std::int32_t>(big_endian(at + 1, 4)));
+      return set_signed(token, static_cast<std::int32_t>(read_big_endian(at + 1, 4)));
     case 0xd3:
-      return set_signed(token, static_cast<std::int64_t>(big_endian(at + 1, 8)));
+      return set_signed(token, static_cast<std::int64_t>(read_big_endian(at + 1, 8)));
     default:
       return set_signed(token, static_cast<std::int8_t>(*at));  // fixint
   }
 }
 
-// What a value that counts bytes is.
+// The type of a value that has a length in bytes, by its lead byte.
 inline TokenType bytes_type(std::uint8_t first) {
   if (first < 0xc0 || (first >= 0xd9 && first <= 0xdb)) return TokenType::kText;
   return first <= 0xc6 ? TokenType::kBinary : TokenType::kExtension;
 }
 
-// Errors stick: after the first one every call returns false and error() tells it. A
-// failure of the reader's user is put there by fail(), so there is one error per
-// reader. Not thread-safe; the input must outlive the reader and its tokens.
+// Errors are sticky: after the first one every call returns false, and error() holds
+// it. Users report their own errors by fail(), so a reader has one error. Not
+// thread-safe; the input must outlive the reader and its tokens.
 class Reader {
  public:
   // `base` is added to every offset: the position of `bytes` in a larger input.
   explicit Reader(BytesView bytes, const Limits& limits = {}, std::size_t base = 0);
 
-  // Reads one token. An array or map of n is refused unless n (2n) bytes are left;
-  // text, binary and extension unless their bytes are there. Counts the value against
+  // Reads one token. Refuses an array or map of n unless n (2n) bytes are left, and
+  // text, binary and extensions unless all their bytes are. Counts the value against
   // limits.max_values. Errors: kTruncated, kMalformed (0xc1), kLimitExceeded.
   bool next(Token& token);
 
-  // Reads one value whole, containers with all they hold; keeps count of depth.
+  // Skips one value with everything in it, and enforces max_depth.
   bool skip();
-  // Reads so many, which a later writer may have added.
+  // Skips `count` values.
   bool skip_values(std::uint64_t count) {
     while (count-- != 0) {
       if (!skip()) return false;
@@ -136,14 +136,15 @@ class Reader {
     return true;
   }
 
-  // next(), refusing with kMalformed what is not of the type (or range) asked for;
-  // `what` names the value in the error, e.g. "the manifest".
-  // What its first byte says whole, as nearly all of these do, is read inline.
+  // next(), which refuses a value of another type (or range) with kMalformed; `what`
+  // names the value in the error, e.g. "the manifest". A length in the lead byte, by
+  // far the most frequent case, is read inline.
   bool read_array(std::uint64_t& count, std::string_view what) {
     return read_short(0x90, 0x0f, 1, count) || read_any_array(count, what);
   }
-  // The start of an array of `least` values or more: a later writer may have added
-  // those that are left then, `more`, which skip_values() passes over.
+  // Reads the start of an array of at least `least` values. `more` is the number of
+  // further ones, which a later format may append; the caller skips them by
+  // skip_values().
   bool read_row(std::uint64_t least, std::uint64_t& more, std::string_view what,
                 const char* if_short) {
     const std::size_t start = offset();
@@ -178,7 +179,7 @@ class Reader {
     --values_left_;
     return true;
   }
-  // The text of less than 32 bytes that is next; null if something else is.
+  // The next value if it is text of less than 32 bytes, else null.
   std::string_view short_text() const {
     if (failed_ || at_end() || values_left_ == 0) return {};
     const std::uint8_t* at = bytes_.data() + position_;
@@ -186,17 +187,17 @@ class Reader {
     if ((*at & ~0x1f) != 0xa0 || length > left() - 1) return {};
     return {reinterpret_cast<const char*>(at) + 1, length};
   }
-  // Passes over what short_text() gave.
+  // Skips the text that short_text() returned.
   bool skip_short_text(std::string_view text) {
     position_ += 1 + text.size();
     --values_left_;
     return true;
   }
-  // Passes over a nil if that is next; else false, with nothing read.
+  // Skips a nil. False, and nothing read, if the next value is another.
   bool read_nil() { return skip_byte(kNilByte); }
 
-  // Passes over a nil, boolean or number if that is next; else false, with nothing
-  // read.
+  // Skips a nil, boolean or number. False, and nothing read, if the next value is
+  // another.
   bool skip_scalar() {
     if (failed_ || at_end() || values_left_ == 0) return false;
     const Lead& lead = kLeads[bytes_[position_]];
@@ -206,27 +207,27 @@ class Reader {
     return true;
   }
 
-  // Passes over a value of one byte if it is next; else false, with nothing read.
+  // Skips this one-byte value. False, and nothing read, if the next value is another.
   bool skip_byte(std::uint8_t byte) {
     std::uint64_t nothing = 0;
     return read_short(byte, 0x00, 0, nothing);
   }
 
-  // All that is left, to look ahead.
+  // All bytes left, for lookahead.
   BytesView rest() const { return bytes_.subspan(position_); }
 
   // The next `count` bytes, whatever they are. Error: kTruncated.
   bool take(BytesView& bytes, std::uint64_t count);
 
-  // Goes on at this offset, which is not before the present one, and counts what is
-  // passed as nothing. Error: kTruncated.
+  // Continues at this offset, which must not be before the present one. Skipped values
+  // are not counted. Error: kTruncated.
   bool skip_to(std::size_t offset) {
     BytesView passed;
     return take(passed, offset - this->offset());
   }
 
-  // Passes over the next `size` bytes, which hold so many values; false, with nothing
-  // read, if fewer may come.
+  // Skips `size` bytes that hold `values` values. False, and nothing read, if that
+  // exceeds the input or max_values.
   bool pass(std::size_t size, std::size_t values) {
     if (failed_ || size > left() || values > values_left_) return false;
     position_ += size;
@@ -234,15 +235,15 @@ class Reader {
     return true;
   }
 
-  // True, and consumed, if the next bytes are the extension that starts a node; so
-  // callers can ask right after an array token. `tag` is not checked.
+  // Consumes the extension that starts a node, if it is next; callers ask right after
+  // an array token. `tag` is not checked.
   bool take_node_tag(std::uint8_t& tag);
 
   // Sets the error unless there is one. Returns false, for `return reader.fail(…)`.
   bool fail(ErrorCode code, std::size_t offset, std::string detail);
 
-  // Sets an error of its own in place of kMalformed, for those who know what a value of
-  // the wrong type means; other errors stay. Returns false.
+  // Replaces a kMalformed error by a more specific one; other errors stay. Returns
+  // false.
   bool fail_as(ErrorCode code, std::size_t offset, std::string detail) {
     if (failed_ && error_.code == ErrorCode::kMalformed) failed_ = false;
     return fail(code, offset, std::move(detail));
@@ -255,8 +256,8 @@ class Reader {
   bool at_end() const { return position_ == bytes_.size(); }
 
  private:
-  // Reads a value whose first byte is `lead` with a number in the bits of `mask`, which
-  // counts `width` bytes or more each. False, with nothing read, if there is none.
+  // Reads a value whose lead byte is `lead` with a number in the bits of `mask`; each
+  // unit of it takes at least `width` bytes. False, and nothing read, otherwise.
   [[gnu::always_inline]] bool read_short(std::uint8_t lead, std::uint8_t mask,
                                          std::size_t width, std::uint64_t& number) {
     if (failed_ || at_end() || values_left_ == 0) return false;
@@ -270,7 +271,7 @@ class Reader {
     return true;
   }
 
-  // Whether a value is next whose first byte is below this.
+  // Whether the next value has a lead byte below this.
   bool starts_below(std::uint8_t byte) const {
     return !failed_ && !at_end() && values_left_ != 0 && bytes_[position_] < byte;
   }
@@ -293,31 +294,33 @@ class Reader {
   Error error_{};
 };
 
-// The number in an extension that holds an index (kReference, kModule): 1, 2, 4 or 8
-// bytes, big-endian. False if it has another length.
+// Reads the number of an extension that holds an index (kReference, kModule): 1, 2, 4
+// or 8 bytes, big-endian. False for another length.
 inline bool index_of(BytesView bytes, std::uint64_t& value) {
   const std::size_t size = bytes.size();
   if (size == 0 || size > 8 || (size & (size - 1)) != 0) return false;
-  value = big_endian(bytes.data(), size);
+  value = read_big_endian(bytes.data(), size);
   return true;
 }
 
-// The number of a reference; false if the token is none.
+// Reads the number of a reference; false if the token is not one.
 inline bool is_reference(const Token& token, std::uint64_t& number) {
   return token.is(ExtType::kReference) && index_of(token.bytes, number);
 }
 
-// The lead of an extension of one byte; those of 2, 4 and 8 bytes follow it.
+// The lead byte of an extension of one byte; those of 2, 4 and 8 bytes are the next
+// numbers.
 inline constexpr std::uint8_t kFixedExtension = 0xd4;
 
-// Whether the extension that starts a node stands there; its tag is the third byte.
+// Whether the bytes at `at` are the extension that starts a node; its tag is the third
+// byte.
 inline bool starts_node(const std::uint8_t* at, const std::uint8_t* end) {
   return end - at >= 3 && at[0] == kFixedExtension &&
          at[1] == static_cast<std::uint8_t>(ExtType::kNode);
 }
 
-// The length of the reference that stands there, as the writer writes it; 0 if it is
-// none, or is cut off. Its number is what follows the first two bytes.
+// The size of a reference at the start of `bytes`, in the writer's form; 0 if they are
+// none or are cut off. Its number follows the first two bytes.
 inline std::size_t size_of_reference(BytesView bytes) {
   if (bytes.size() < 2 || (bytes[0] & ~3) != kFixedExtension ||
       bytes[1] != static_cast<std::uint8_t>(ExtType::kReference)) {

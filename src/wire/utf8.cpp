@@ -9,7 +9,7 @@
 namespace waybill::wire {
 namespace {
 
-// Length of the character at `at`, of which `left` bytes are there; 0 if it is none.
+// The length of the character at `at`, with `left` bytes available; 0 if it is invalid.
 std::size_t character_length(const std::uint8_t* at, std::size_t left,
                              Surrogates surrogates) {
   const std::uint8_t first = at[0];

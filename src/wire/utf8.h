@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether text is UTF-8. msgpack promises it of its str and checks nothing.
+// Checks UTF-8. msgpack requires it of its str, and readers do not check it.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace waybill::wire {
 
 enum class Surrogates : std::uint8_t { kRefused, kAllowed };
 
-// Whether the rest of a text is UTF-8.
+// Whether `left` bytes at `at` are UTF-8; the part of is_utf8() that is not inlined.
 bool is_utf8_from(const std::uint8_t* at, std::size_t left, Surrogates surrogates);
 
 // True for UTF-8 as Python's "utf-8" codec reads it: no overlong forms, nothing above
 // U+10FFFF, and no surrogates, unless allowed (Python's "surrogatepass").
 //
-// ASCII, eight bytes at a time, is checked where this is called: nearly all text is.
+// ASCII is checked inline, eight bytes at a time, since nearly all text is ASCII.
 inline bool is_utf8(std::string_view text,
                     Surrogates surrogates = Surrogates::kRefused) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080;
@@ -33,15 +33,15 @@ inline bool is_utf8(std::string_view text,
   return seen < 0x80 || is_utf8_from(at, left, surrogates);
 }
 
-// Whether a byte of UTF-8 belongs to the character before it.
+// Whether a byte of UTF-8 continues a character.
 constexpr bool continues_character(char byte) {
   return (static_cast<std::uint8_t>(byte) & 0xc0) == 0x80;
 }
 
-// Of a text that is UTF-8.
+// The number of code points of valid UTF-8.
 std::size_t count_characters(std::string_view text);
 
-// How long the start of a text is that has at most so many bytes and cuts no character.
+// The length of the longest prefix of at most `most` bytes that cuts no character.
 std::size_t size_of_start(std::string_view text, std::size_t most);
 
 }  // namespace waybill::wire

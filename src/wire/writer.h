@@ -28,12 +28,12 @@
 
 namespace waybill::wire {
 
-// msgpack counts and lengths have 32 bits; callers refuse what is longer than this.
+// The largest count or length of msgpack. Callers refuse larger ones.
 inline constexpr std::size_t kMaxCount = 0xffffffff;
 
-// What msgpack-c's packer writes into, growing. Not a vector: its insert() is a call
+// The growing target of msgpack-c's packer. Not a vector: vector::insert() is a call
 // for each token, and realloc() moves a large buffer without copying it. Small contents
-// need no memory but its own.
+// use inline memory.
 class Buffer {
  public:
   Buffer() = default;
@@ -43,8 +43,8 @@ class Buffer {
     if (data_ != inline_) std::free(data_);
   }
 
-  // Inlined wherever the size is known, which it is for all heads and numbers: a call
-  // of memcpy() costs more than they do.
+  // Inlined where the size is constant, as it is for all heads and numbers: a call of
+  // memcpy() costs more than they do.
   [[gnu::always_inline]] void write(const char* data, std::size_t size) {
     if (size > capacity_ - size_) [[unlikely]] {
       grow(size);
@@ -52,7 +52,7 @@ class Buffer {
     if (size != 0) std::memcpy(data_ + size_, data, size);
     size_ += size;
   }
-  // Where `size` more bytes are to be put.
+  // Appends `size` bytes that the caller fills in; returns where they start.
   [[gnu::always_inline]] std::uint8_t* claim(std::size_t size) {
     if (size > capacity_ - size_) [[unlikely]] {
       grow(size);
@@ -60,13 +60,14 @@ class Buffer {
     size_ += size;
     return data_ + size_ - size;
   }
-  // Where up to `size` more bytes are to be put, and the end of what was put there.
+  // The caller writes up to `size` bytes at the returned address, and passes their end
+  // to close().
   std::uint8_t* open(std::size_t size) {
     reserve(size);
     return data_ + size_;
   }
   void close(const std::uint8_t* end) { size_ = static_cast<std::size_t>(end - data_); }
-  // Makes room for `size` more bytes.
+  // Reserves memory for `size` more bytes.
   void reserve(std::size_t size) {
     if (size > capacity_ - size_) grow(size);
   }
@@ -97,7 +98,7 @@ class Buffer {
   std::uint8_t inline_[kInlineSize];
 };
 
-// Likewise, into memory that is known to be large enough.
+// A target in memory that is known to be large enough.
 struct Cursor {
   std::uint8_t* at = nullptr;
 
@@ -108,7 +109,7 @@ struct Cursor {
   std::uint8_t* claim(std::size_t size) { return std::exchange(at, at + size); }
 };
 
-// The tokens, for either target.
+// Writes tokens to either target.
 template <typename Target>
 class BasicWriter {
  public:
@@ -127,13 +128,13 @@ class BasicWriter {
   }
   void unsigned_integer(std::uint64_t value) { packer_.pack_uint64(value); }
   // Not by pack_double(): msgpack-c 4 writes 1.0 as the integer 1, and -0.0 as 0.
-  void real(double value) { put_real(target_.claim(kLongestNumber), value); }
+  void real(double value) { put_real(target_.claim(kMaxNumberSize), value); }
   void array(std::size_t count) {
     packer_.pack_array(static_cast<std::uint32_t>(count));
   }
   void map(std::size_t count) { packer_.pack_map(static_cast<std::uint32_t>(count)); }
 
-  // Inlined into the loops over containers: most of what they hold is text.
+  // Inlined into the loops over containers, which hold mostly text.
   [[gnu::always_inline]] void text(std::string_view value) {
     if (value.size() < 32) {  // fixstr: most keys and names.
       const std::uint8_t head[] = {static_cast<std::uint8_t>(0xa0 | value.size())};
@@ -147,7 +148,7 @@ class BasicWriter {
     binary_head(value.size());
     append(value);
   }
-  // What stands before so many bytes.
+  // The head of a binary of `size` bytes.
   void binary_head(std::size_t size) {
     packer_.pack_bin(static_cast<std::uint32_t>(size));
   }
@@ -156,7 +157,8 @@ class BasicWriter {
     append(value);
   }
 
-  // Extensions that hold an index: kReference, kModule. Shortest of 1, 2, 4, 8 bytes.
+  // Writes an extension that holds an index (kReference, kModule), in the shortest of
+  // 1, 2, 4 and 8 bytes.
   void index(ExtType type, std::uint64_t value) {
     const unsigned log = value <= 0xff         ? 0
                          : value <= 0xffff     ? 1
@@ -173,16 +175,16 @@ class BasicWriter {
   void singleton(Singleton value) {
     byte_extension(ExtType::kSingleton, static_cast<std::uint8_t>(value));
   }
-  // The start of a node: an array of the tag and `count` values, which follow.
+  // Starts a node: an array of the tag and `count` values, which the caller writes.
   void node(NodeTag tag, std::size_t count) {
     array(count + 1);
     byte_extension(ExtType::kNode, static_cast<std::uint8_t>(tag));
   }
-  // Bytes that are msgpack already.
+  // Appends encoded msgpack.
   void append(BytesView raw) {
     target_.write(reinterpret_cast<const char*>(raw.data()), raw.size());
   }
-  // The same with what belongs between them; `insertions` are in order.
+  // Appends encoded msgpack with insertions, which are in order of their offsets.
   void append(BytesView raw, std::span<const Insertion> insertions) {
     std::size_t written = 0;
     for (const Insertion& insertion : insertions) {
@@ -209,25 +211,26 @@ class BasicWriter {
   msgpack::packer<Target> packer_{target_};
 };
 
-// Writes into a buffer of its own. Neither copied nor moved.
+// Writes into its own buffer. Neither copied nor moved.
 class Writer final : public BasicWriter<Buffer> {
  public:
-  // Counts insertions.
+  // With insertions.
   std::size_t size() const { return target_.size() + inserted_; }
   std::size_t capacity() const { return target_.capacity(); }
   // Without insertions. Valid until the next write.
   BytesView view() const { return target_.view(); }
-  // Forgets what was written since view() had this size; no insertion has come since.
+  // Drops everything written since view() had this size; there must have been no
+  // insertion since.
   void truncate(std::size_t size) { target_.truncate(size); }
-  // Forgets the bytes and keeps the memory.
+  // Drops the content, and keeps the memory.
   void clear() {
     target_.clear();
     insertions_.clear();
     inserted_ = 0;
   }
 
-  // What another writer has written, as if it were written here. Not copied: it must
-  // outlive this, unchanged, and has to be inserted by who reads the view.
+  // Inserts bytes without copying them: they must outlive this writer unchanged, and
+  // readers of view() have to apply insertions().
   void append_in_place(BytesView raw) {
     insertions_.push_back({target_.size(), raw});
     inserted_ += raw.size();
@@ -235,7 +238,7 @@ class Writer final : public BasicWriter<Buffer> {
   const std::vector<Insertion>& insertions() const { return insertions_; }
 
   void reserve(std::size_t size) { target_.reserve(size); }
-  // For who puts many tokens there by himself; see wire/number.h.
+  // For callers that write many tokens directly; see wire/number.h.
   std::uint8_t* open(std::size_t size) { return target_.open(size); }
   void close(const std::uint8_t* end) { target_.close(end); }
   // A copy of the bytes; the writer is empty afterwards.

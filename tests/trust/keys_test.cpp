@@ -25,7 +25,7 @@ const std::string kPublic =
 class KeyFile : public testing::Test {
  protected:
   void SetUp() override {
-    // A short name: a long one might be a key, and is not told in errors.
+    // A short name: a long one might be a key, and is not shown in errors.
     folder_ = fs::temp_directory_path() / ("waybill_keys_" + std::to_string(getpid()));
     fs::remove_all(folder_);
     fs::create_directory(folder_);
@@ -149,10 +149,8 @@ TEST(Keys, ThatArePrivateDoNotGoIntoARingAndNothingWithThem) {
 
   const Result<void> added = ring.add_text(kPublic + "\n" + kPrivate);
 
-  EXPECT_EQ(
-      complaint_about(added),
-      "line 2 of the text: a private key is there to sign; those who check get the "
-      "public one");
+  EXPECT_EQ(complaint_about(added),
+            "line 2 of the text: a private key signs; a reader needs the public one");
   EXPECT_EQ(ring.size(), 0u);
 }
 
@@ -164,13 +162,13 @@ TEST(Keys, ThatArePointsOfSmallOrderAreRefused) {
     const std::string words = complaint_about(
         KeyRing::from_text("waybill-ed25519-public:" + samples::base64_of(point)));
 
-    EXPECT_EQ(words, "line 1 of the text: these bytes are no public key");
+    EXPECT_EQ(words, "line 1 of the text: these bytes are not a public key");
   }
 }
 
 TEST(Keys, OfMacsHaveNoPublicHalf) {
   EXPECT_EQ(complaint_about(samples::mac_key().public_text()),
-            "a MAC key has no public half; who checks needs the key itself");
+            "a MAC key has no public half; the reader needs the key itself");
 }
 
 TEST(Keys, ThatAreGeneratedDiffer) {

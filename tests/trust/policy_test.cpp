@@ -208,7 +208,7 @@ TEST(Policy, ImportOfABodyIsAskedAboutToo) {
 TEST(Policy, CodeIsRefusedWhereItStands) {
   const std::string text =
       told(parsed_policy("allow call *"), samples::function_envelope());
-  EXPECT_NE(text.find("code that comes along, which no rule"), std::string::npos);
+  EXPECT_NE(text.find("code by value, which no rule"), std::string::npos);
 }
 
 TEST(Policy, CallIsAskedAboutByName) {
@@ -248,7 +248,7 @@ TEST(Policy, CallOfWhatACallGaveHasNoName) {
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(told(parsed_policy("allow call *"), bytes), "allowed");
   EXPECT_NE(told(parsed_policy("allow call builtins:dict"), bytes)
-                .find("call of what has no name"),
+                .find("call of an unnamed object"),
             std::string::npos);
 }
 

@@ -101,7 +101,7 @@ TEST_P(Signature, OfAnotherKeyIsRefusedByName) {
             "bad_signature at byte " +
                 std::to_string(bytes.size() - 11 - signature_size(GetParam())) +
                 ": signed by the " + std::string(name_of(GetParam())) + " key " +
-                to_string(other.id()) + ", and known here are " +
+                to_string(other.id()) + ", and the reader has " +
                 to_string(signer.id()));
 }
 
@@ -136,7 +136,7 @@ TEST_P(Signature, IsUnknownToAKeyOfTheOtherAlgorithm) {
 
   const std::string words = words_of(ring.check(sealed(&signer)));
 
-  EXPECT_NE(words.find("known here are"), words.npos) << words;
+  EXPECT_NE(words.find("and the reader has"), words.npos) << words;
 }
 
 TEST_P(Signature, IsTheSameWhetherSealedOrAddedAndEachTime) {
@@ -211,7 +211,7 @@ TEST(Signatures, ARingWithoutKeysAcceptsNothing) {
 
   const std::string words = words_of(KeyRing().check(sealed(&key)));
 
-  EXPECT_NE(words.find("no key is known here"), words.npos) << words;
+  EXPECT_NE(words.find("and the reader has no key"), words.npos) << words;
 }
 
 // Random bytes of a signature can look like the other tail: 41 bytes before the end.

@@ -153,4 +153,4 @@ except Exception as error: print(error)
 else: print("was let in")
 """)
 
-    assert "code that comes along" in answer
+    assert "code by value" in answer

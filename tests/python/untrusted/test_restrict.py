@@ -17,7 +17,7 @@ except waybill.PolicyError as error:
 """
 
     assert fresh_process.execute(program, waybill.dumps(DATA)) == DATA
-    assert "code that comes along" in fresh_process.execute(
+    assert "code by value" in fresh_process.execute(
         program, waybill.dumps(CODE)
     )
 
@@ -67,7 +67,7 @@ except waybill.PolicyError as error:
     first, words = fresh_process.execute(program, waybill.dumps(CODE))
 
     assert first == 1
-    assert "code that comes along" in words
+    assert "code by value" in words
 
 
 def test_limits_of_the_process_hold_for_all():
