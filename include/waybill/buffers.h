@@ -1,9 +1,10 @@
 #pragma once
 
-// Large buffers stand behind an envelope as they are in memory, or compressed, each at
-// a multiple of 64 bytes from its start. The table of buffers, a section of the
-// envelope, tells where. All before the first buffer is the *head*: msgpack from the
-// first byte to the last. It can be opened, verified and asked about by itself.
+// Large buffers follow the head of an envelope as they are in memory, or compressed,
+// each at a multiple of 64 bytes from the start of the envelope. The table of buffers,
+// a section of the envelope, gives their places. All bytes before the first buffer are
+// the *head*: msgpack from the first byte to the last. The head can be opened, verified
+// and inspected by itself.
 //
 //   [ head: header … payload, table, digest, signature ] pad [ buffer ] pad [ buffer ]
 //   [ head's size ]
@@ -27,38 +28,38 @@ enum class BufferKind : std::uint8_t;
 enum class CompressionMethod : std::uint8_t;
 }  // namespace wire
 
-// How the bytes of a buffer are compressed. They are taken in blocks of 1 MiB, each of
-// which becomes a zstd frame.
+// How the bytes of a buffer are compressed: in blocks of 1 MiB, each a zstd frame.
 struct Compression {
   wire::CompressionMethod method{};
-  // 1, or 2, 4, 8 or 16: the first bytes of all items of a block of that size stand
-  // before the second bytes, and so on. Numbers that are alike compress better so.
+  // 1: bytes are in order. 2, 4, 8 or 16: the block is a sequence of items of this
+  // size, stored as all first bytes, then all second bytes, and so on. Similar numbers
+  // compress better so.
   std::uint8_t item_size = 1;
 };
 
 // One row of the table of buffers. Views point into the bytes that were opened.
 struct StoredBuffer {
   wire::BufferKind kind{};
-  // Its first byte, counted from the start of the buffers.
+  // Offset of its first byte from the start of the buffers.
   std::uint64_t place = 0;
-  // Bytes of the buffer in memory, and behind the head: fewer, if it is compressed.
+  // Size of the buffer in memory, and behind the head: smaller if it is compressed.
   std::uint64_t length = 0;
   std::uint64_t stored_length = 0;
-  // 8 bytes of XXH3-64, or in a signed envelope 32 of BLAKE2b: a signature covers the
-  // table, and through these the buffers. Of the bytes behind the head, so that they
-  // are checked before they are decompressed, and by who does not decompress them.
+  // Digest of the stored bytes: 8 bytes of XXH3-64, or 32 of BLAKE2b in a signed
+  // envelope, whose signature covers the table and so these digests. It is checked
+  // before decompression, and by readers that do not decompress.
   BytesView digest;
   std::optional<Compression> compression = {};
-  // Of an item, as PEP 3118 spells it ("d", ">i4"); empty if nothing is known of it.
+  // Format of an item in PEP 3118 ("d", ">i4"); empty if unknown.
   std::string_view format;
   std::vector<std::uint64_t> shape;
   bool is_fortran = false;  // The first index varies fastest.
-  // Those behind the head. Empty if only the head was opened.
+  // The stored bytes. Empty if only the head was opened.
   BytesView bytes;
 };
 
-// What seal() makes a row and a buffer of: one byte or more. The last two are set by
-// compress_buffer().
+// The input of seal() for a row and its buffer, which has one byte or more.
+// compress_buffer() sets the last two members.
 struct BufferParts {
   wire::BufferKind kind{};
   BytesView bytes;
@@ -69,37 +70,36 @@ struct BufferParts {
   std::uint64_t length = 0;
 };
 
-// How many bytes compress_buffer() writes at most for a buffer of this size. What takes
-// more is not worth the time that reading it takes.
+// The most bytes that compress_buffer() writes for a buffer of this size. A smaller
+// gain is not worth the time of decompression.
 constexpr std::size_t compression_bound(std::size_t size) { return size - size / 16; }
 
-// The levels of zstd that are taken. Those below 0 compress less, and faster.
+// The range of zstd levels. Levels below 0 compress less, and faster.
 inline constexpr int kFastestLevel = -7, kSmallestLevel = 19;
 
-// Compresses the bytes of a buffer to `out`, by zstd at one of these levels, or the
-// nearest; 0 is as 1. Makes the buffer one of these bytes, which have to stay.
-// Returns how many they are. Leaves a buffer that gains too little, or is compressed
-// already, as it is, and returns 0.
+// Compresses the bytes of a buffer to `out` by zstd; the level is clamped to the range,
+// and 0 means 1. `buffer` then refers to `out`, which must outlive it. Returns the
+// compressed size. Leaves a buffer unchanged and returns 0 if it gains too little or is
+// compressed already.
 //
-// The size of an item is what shape and length say. Whether to sort bytes by their
-// place in it, samples tell. Equal buffers become equal bytes with one release of
-// libzstd. Throws std::bad_alloc. Cost: some MB of memory at low levels, some ten at
-// high ones, for any size.
+// Shape and length give the item size; samples decide whether to reorder bytes by it.
+// Equal buffers become equal bytes with one release of libzstd. Throws std::bad_alloc.
+// Cost: some MB of memory at low levels, tens of MB at high ones, for any size.
 std::size_t compress_buffer(BufferParts& buffer, int level, std::uint8_t* out);
 
-// Whether these bytes are those that the row's digest was made of: kDigestMismatch,
-// with `offset`, if not. Tells every 16 MiB how many bytes have been looked at: for
-// people who wait. What `progress` throws goes through. Cost: one pass over them.
+// Checks that these bytes have the row's digest; else kDigestMismatch at `offset`.
+// Calls `progress` every 16 MiB with the number of bytes checked. Exceptions of
+// `progress` propagate. Cost: one pass over the bytes.
 [[nodiscard]] Result<void> check_buffer(
     const StoredBuffer& row, BytesView bytes, std::uint64_t offset,
     const std::function<void(std::uint64_t)>& progress = nullptr);
 
-// Decompresses the bytes of a buffer that is compressed to `out`, which has as many
-// bytes as row.length says. The digest is compared before that, and again with what was
-// decompressed, since others may write to `bytes` meanwhile.
+// Decompresses a compressed buffer to `out`, which must have row.length bytes. Compares
+// the digest before, and again with what was decompressed, since other threads may
+// write to `bytes` meanwhile.
 //
-// Errors: kDigestMismatch, kMalformed for what is not compressed as the row says; `out`
-// may have been written to then. Throws std::bad_alloc.
+// Errors: kDigestMismatch, kMalformed if the bytes are not compressed as the row says;
+// `out` may be partly written then. Throws std::bad_alloc.
 // Cost: one pass over each, and 3 MB of memory for any size.
 [[nodiscard]] Result<void> decompress_buffer(const StoredBuffer& row, BytesView bytes,
                                              std::uint64_t offset,

@@ -1,10 +1,10 @@
 #pragma once
 
-// What a code object does with the values it loads, as far as its bytecode tells.
+// What a code object does with the values it loads, according to its bytecode.
 //
-// Everything here works on bytes and names of any CPython from 3.11 to 3.15, on any
-// machine and without Python. It decides nothing about the world: a CodeSummary
-// depends on the code object alone, so it can be kept as long as the code object.
+// Works on bytes and names of any CPython from 3.11 to 3.15, on any machine and without
+// Python. A CodeSummary depends only on the code object, so it can be cached as long as
+// that exists.
 
 #include <cstdint>
 #include <span>
@@ -15,16 +15,16 @@
 
 namespace waybill {
 
-// What the analysis must know of one of co_consts.
+// One of co_consts, as far as the analysis needs it.
 struct ConstantView {
   enum class Kind : std::uint8_t { kNone, kText, kInteger, kTuple, kCode, kOther };
   Kind kind = Kind::kOther;
   std::string_view text;                // kText: UTF-8.
-  std::int64_t integer = 0;             // kInteger, when it fits; else kOther.
+  std::int64_t integer = 0;             // kInteger; kOther if it does not fit.
   std::span<const ConstantView> items;  // kTuple.
 };
 
-// A code object taken apart. The views point into memory of the caller's.
+// The parts of a code object. The views point into the caller's memory.
 struct CodeView {
   // Python's version as major * 100 + minor: 311 … 315.
   int version = 0;
@@ -36,14 +36,14 @@ struct CodeView {
   std::span<const std::string_view> local_names;  // co_localsplusnames
   BytesView local_kinds;                          // co_localspluskinds
   std::span<const ConstantView> constants;
-  std::uint32_t argument_count = 0;  // Parameters of every kind, *args and **kw too.
+  std::uint32_t argument_count = 0;  // All parameters, *args and **kw included.
 };
 
 // Index of a Value in CodeSummary::values.
 using ValueId = std::uint32_t;
 
-// One value that the code handles, told by where it comes from. A graph: the fields
-// that are ValueIds point to other values, and a kUnion may point to itself in loops.
+// One value that the code handles, described by its origin. Values form a graph:
+// ValueId members refer to other values, and a kUnion may contain itself.
 struct Value {
   enum class Kind : std::uint8_t {
     kUnknown,     // Anything: a call's result, arithmetic, a caught exception, …
@@ -69,11 +69,11 @@ struct Value {
   ValueId parent = 0;
   std::uint32_t first_operand = 0;  // Into CodeSummary::operands.
   std::uint32_t operand_count = 0;
-  // Byte offset in co_code of the instruction that made the value; gives its line.
+  // Byte offset in co_code of the instruction that creates the value; gives its line.
   std::uint32_t offset = 0;
 };
 
-// `import a.b`, `from .a import b, c`: an import statement in the body.
+// An import statement in the body: `import a.b`, `from .a import b, c`.
 struct BodyImport {
   std::uint32_t name = 0;  // Into names: "a.b"; "" in `from . import x`.
   std::uint32_t level = 0;
@@ -84,7 +84,7 @@ struct BodyImport {
 
 inline constexpr std::uint32_t kNoIndex = 0xffffffff;
 
-// A value that is stored into a variable which outlives the instruction.
+// A store into a cell or global, which outlives the instruction.
 struct Store {
   std::uint32_t index = 0;  // cells: into local_names; globals: into names.
   ValueId value = 0;
@@ -97,8 +97,8 @@ struct Binding {
   ValueId value = 0;
 };
 
-// `value` is a default of the function made of constants[code]: what a parameter is
-// when a caller leaves it out. Which parameter it is takes the nested code to tell.
+// `value` is a default of the function made of constants[code]. Which parameter it
+// belongs to depends on the nested code.
 struct Default {
   std::uint32_t code = 0;
   // kNoIndex: a positional parameter's default. Otherwise a keyword-only one's, whose
@@ -109,21 +109,21 @@ struct Default {
   ValueId value = 0;
 };
 
-// All that summarize() finds out. No views: indices into the CodeView's lists.
+// The result of summarize(). No views: indices into the CodeView's lists.
 struct CodeSummary {
   std::vector<Value> values;
   std::vector<ValueId> operands;
 
   // Names read from, stored to or deleted from globals, each once, by first use.
-  // LOAD_NAME of a class body counts: what it does not bind itself are globals.
+  // Includes LOAD_NAME of a class body: names that it does not bind are globals.
   std::vector<std::uint32_t> globals;
   std::vector<BodyImport> imports;
   // Constants that are code objects, in order.
   std::vector<std::uint32_t> nested;
 
-  // Values that leave by a way that is not followed: into a call, a container or
-  // attribute of something else, return, yield, raise. Each once. What escapes takes
-  // along all it is made of: the operands of a kPack or kUnion are not listed again.
+  // Values that escape the analysis, each once: into a call, a container or attribute
+  // of another object, return, yield, raise. What a value is made of escapes with it:
+  // the operands of a kPack or kUnion are not listed again.
   std::vector<ValueId> escapes;
   std::vector<Store> cell_stores;
   std::vector<Store> global_stores;
@@ -131,12 +131,12 @@ struct CodeSummary {
   std::vector<Default> defaults;
 };
 
-// Analyses one code object; nested ones are analysed each by itself.
+// Analyses one code object; nested code objects are analysed separately.
 //
 // Errors: kMalformed (instructions that no compiler writes: an index out of range, a
-// jump outside, a stack that underflows), kUnknownTag (an opcode number that the
-// version does not have), kPythonMismatch (a version without a table). The offset
-// counts in `instructions`.
+// jump outside, a stack underflow), kUnknownTag (an opcode that the version does not
+// have), kPythonMismatch (a version without a table). The offset counts in
+// `instructions`.
 // Cost: about linear in the length of the code; microseconds for a small function.
 // Code with too many branches for its number of locals is not followed: then every
 // global, variable, parameter and import escapes, and attributes are of kUnknown.

@@ -9,16 +9,16 @@
 
 namespace waybill {
 
-// Bytes that somebody else owns and that must outlive the view.
+// Bytes with another owner, which must outlive the view.
 using BytesView = std::span<const std::uint8_t>;
 
-// A temporary that frees its bytes at the end of the expression, such as a vector that
-// a call returns. What answers with views of its input is deleted for these.
+// A temporary that owns its bytes, such as a vector returned by a call. Functions that
+// return views of their input are deleted for these.
 template <typename T>
 concept TemporaryBytes = !std::is_reference_v<T> && std::convertible_to<T, BytesView> &&
                          !std::ranges::borrowed_range<T> && !std::is_const_v<T>;
 
-// Bytes that belong between others, before those at `offset`, and are not copied there.
+// Bytes to insert into others at `offset`, without copying them.
 struct Insertion {
   std::size_t offset;
   BytesView bytes;

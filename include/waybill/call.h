@@ -1,7 +1,7 @@
 #pragma once
 
-// Calls as payloads, and their outcomes, which are payloads again: docs/calls.md. In
-// Python, dumps_call and loads_outcome of waybill.calls are the other end.
+// Calls as payloads, and their outcomes, which are payloads too: docs/calls.md. The
+// Python counterpart is dumps_call and loads_outcome of waybill.calls.
 
 #include <cstdint>
 #include <memory>
@@ -22,30 +22,31 @@ class PreparedCall;
 }
 
 struct CallOptions {
-  // What the call has to satisfy to be made.
+  // Conditions on the payload.
   LoadOptions load = {};
-  // Signs the outcome; null: nobody does.
+  // Signs the outcome; null: the outcome is unsigned.
   const SigningKey* key = nullptr;
-  // Of the outcome; see EncodeOptions.
+  // For the outcome; see EncodeOptions.
   int compression_level = 0;
 };
 
-// Makes the call in `payload`, and gives its outcome: the result, or what was raised,
-// SystemExit included. There must be an interpreter, and no exception set in it that
-// the caller still wants: it would be lost. Takes the GIL; calls from several
-// threads take turns as threads of Python do. Nothing limits how long it runs or what
-// it does: run it in a process that can be given up.
+// Makes the call in `payload`, and returns its outcome: the result, or the exception,
+// SystemExit included. There must be an interpreter; a pending exception of the caller
+// is lost. Takes the GIL; calls from several threads interleave as Python threads do.
+// Nothing limits run time and effects of the call: run it in a process that can be
+// killed.
 //
-// Errors: those of decode() and kMalformed for a payload that is no call: then nothing
-// was called. kRaised for a KeyboardInterrupt in the call, and without an interpreter.
+// Errors: those of decode(), and kMalformed for a payload that is not a call: then
+// nothing was called. kRaised for a KeyboardInterrupt in the call, and without an
+// interpreter.
 [[nodiscard]] Result<std::vector<std::uint8_t>> call(BytesView payload,
                                                      const CallOptions& options = {});
 
-// A function that was encoded once, to be sent with many arguments: waybill.prepare()
-// of Python, and the same bytes. The function is frozen: it is sent as it was when it
-// was prepared, and so is what the arguments share with it. Move-only; keeps the
-// function and all that came with it alive. All calls with the GIL; without it, and of
-// one that was moved from, they are errors, kRaised. The destructor takes it.
+// A function encoded once, to be sent with many arguments: waybill.prepare() of Python,
+// with the same bytes. The function, and objects that it shares with arguments, are
+// frozen as they were when it was prepared. Move-only; keeps the function and
+// everything encoded with it alive. All calls need the GIL; without it, and after a
+// move, they return kRaised. The destructor takes the GIL.
 class PreparedCall {
  public:
   PreparedCall(PreparedCall&& other) noexcept;
@@ -53,19 +54,19 @@ class PreparedCall {
   ~PreparedCall();
 
   // The payload of a call with a tuple of arguments and a dict of keyword arguments,
-  // borrowed; null stands for none. Costs what the arguments do where these are data or
-  // refer to what came with the function.
+  // borrowed; null stands for none. Cost: by the arguments, if they are data or refer
+  // to objects encoded with the function.
   //
   // Errors: kRaised, as of encode().
   [[nodiscard]] Result<std::vector<std::uint8_t>> encode(
       PyObject* arguments = nullptr, PyObject* keywords = nullptr) const;
 
-  // Encodes the function once more, as it is now. Errors: kRaised; then the function
-  // stays as it was prepared.
+  // Encodes the function in its present state. Errors: kRaised; the function then stays
+  // as it was prepared.
   [[nodiscard]] Result<void> refresh();
 
-  // Names the function as it was prepared: equal if the payloads of equal arguments
-  // would be, but for application field, signature and compression. Errors: kRaised.
+  // A digest of the prepared function: equal if the payloads of equal arguments are
+  // equal but for application field, signature and compression. Errors: kRaised.
   [[nodiscard]] Result<ContentHash> digest() const;
 
  private:
@@ -76,8 +77,8 @@ class PreparedCall {
   std::unique_ptr<py::PreparedCall> call_;
 };
 
-// Prepares calls of a function. With the GIL. `options` hold for each call: the
-// application field is copied, the key must outlive what is returned.
+// Prepares calls of a function. Needs the GIL. `options` apply to each call: the
+// application field is copied, the key must outlive the result.
 //
 // Errors: kRaised, as of encode().
 [[nodiscard]] Result<PreparedCall> prepare(PyObject* function,

@@ -1,7 +1,7 @@
 #pragma once
 
-// What differs between two envelopes, and why: for those whose payloads should be equal
-// and are not. Needs no Python, and builds nothing that the envelopes describe.
+// Compares two envelopes, and reports what differs and why, for payloads that should be
+// equal. Needs no Python, and builds nothing that the envelopes describe.
 
 #include <cstddef>
 #include <string>
@@ -11,9 +11,9 @@
 namespace waybill {
 
 struct DiffOptions {
-  // Differences of each kind that are listed; the rest is counted.
+  // Differences listed of each kind; the rest is counted.
   std::size_t max_items = 40;
-  // Bytes of one value, name of code or file that are shown.
+  // Bytes shown of one value, code name or file name.
   std::size_t max_text = 80;
   // One JSON object, as docs/cli.md describes it, instead of lines of text.
   bool json = false;
@@ -32,10 +32,9 @@ struct Diff {
 // locations and signature; stored buffers by length and digest. References count as
 // equal where they mean equal values.
 //
-// Works on any envelopes that open() gave, whether or not verify() accepts them: what
-// cannot be read is compared byte by byte. Values are compared by hashes of 64 bits;
-// who wants to deceive can make others that have the same. Cost: linear in the size of
-// both; about 24 bytes of memory for each value.
+// Accepts any opened envelopes, verified or not: unreadable parts are compared byte by
+// byte. Values are compared by hashes of 64 bits, which an attacker can make collide.
+// Cost: linear in the size of both; about 24 bytes of memory for each value.
 Diff diff(const Envelope& old_one, const Envelope& new_one,
           const DiffOptions& options = {});
 

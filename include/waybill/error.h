@@ -17,8 +17,8 @@
 
 namespace waybill {
 
-// What is wrong, in terms of what the reader can do about it. The names below
-// (see name_of) are part of the interface; docs/wire_format.md lists them.
+// What is wrong, by what the caller can do about it. The names (see name_of) are part
+// of the interface; docs/wire_format.md lists them.
 enum class ErrorCode : std::uint8_t {
   // The input ends inside a value. Example: an envelope cut at half its length.
   kTruncated,
@@ -26,31 +26,31 @@ enum class ErrorCode : std::uint8_t {
   kNotAnEnvelope,
   // A format version that this reader does not know. Example: header ["wb", 2, …].
   kUnknownFormat,
-  // A value of the wrong msgpack type, or out of its range, in a place where the
-  // format asks for another. Example: a string where the manifest should stand.
+  // A value of the wrong msgpack type or out of range. Example: a string in place of
+  // the manifest.
   kMalformed,
   // Bytes after the end of the envelope.
   kTrailingBytes,
-  // The bytes are not those that were sent: the digest differs.
+  // The digest differs: the bytes were damaged.
   kDigestMismatch,
   // A node tag or extension type that this reader does not know.
   kUnknownTag,
   // A back-reference to an object that does not exist, or not yet.
   kBadReference,
-  // A ceiling of Limits was reached. `detail` names it.
+  // A limit of Limits was exceeded. `detail` names it.
   kLimitExceeded,
-  // The payload uses a module, or code, that manifest or code section do not list.
+  // The payload uses a module, or code, that is not in manifest or code section.
   kUndeclared,
   // Code made for another Python. `detail` names both versions.
   kPythonMismatch,
-  // What a policy does not allow; `detail` names the rule that decided. Or what is no
-  // plain data, where only that is taken: see read_value().
+  // A policy refuses it; `detail` names the deciding rule. Or it is not plain data,
+  // where only that is accepted: see read_value().
   kRefused,
-  // No signature where one is demanded, or not that of a known key over these bytes.
+  // A required signature is missing, or is not that of a known key over these bytes.
   kBadSignature,
-  // Text that is no key, or none for this. `detail` never holds any of it.
+  // The text is not a key, or not one for this use. `detail` never contains any of it.
   kBadKey,
-  // Python raised something, or cannot be started. Example: code of the payload raises
+  // Python raised an exception, or cannot start. Example: code of the payload raises
   // while it is built. `detail` is type and message.
   kRaised,
 };
@@ -62,7 +62,7 @@ struct Error {
   ErrorCode code;
   // Position in the input of the byte that showed the error; never beyond its end.
   std::size_t offset;
-  // What was found, what was expected, and what to do next, without a full stop.
+  // What was found, what was expected, and what to do, without a full stop.
   std::string detail;
 };
 

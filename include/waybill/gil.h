@@ -1,22 +1,21 @@
 #pragma once
 
-// The right to use Python, in this thread and for a while.
+// Scopes that acquire or release the GIL in this thread.
 //
 //   {
-//     const waybill::GilScope gil;            // Good: gone at the end of the block.
+//     const waybill::GilScope gil;            // Released at the end of the block.
 //     auto object = waybill::decode(bytes);
 //   }
-//   // Bad: `object` may not live here, where nothing of Python may be touched.
+//   // Python objects must not be used here, without the GIL.
 
 namespace waybill {
 
-// Has the GIL from here to the end of the scope. May be inside another one of the same
-// thread; any thread may have one, also those that Python did not start. Waits while
-// others have it.
+// Holds the GIL to the end of the scope. Scopes of one thread nest; any thread may open
+// one, also a thread that Python did not start. Waits until the GIL is free.
 //
-// Where no Python runs, or Interpreter::finish() has begun and this thread is not one
-// of Python's, it has nothing and converts to false. Functions of waybill answer with
-// an error then; those of Python must not be called.
+// If no Python runs, or Interpreter::finish() has begun and this is not a thread of
+// Python's, the scope holds nothing and converts to false. Functions of waybill then
+// return an error; those of Python must not be called.
 class [[nodiscard]] GilScope {
  public:
   GilScope();
@@ -30,8 +29,8 @@ class [[nodiscard]] GilScope {
   bool is_open_ = false;
 };
 
-// Lets others have the GIL from here to the end of the scope, for work that touches
-// nothing of Python. Does nothing in a thread that has not got it.
+// Releases the GIL to the end of the scope, for work without Python. Does nothing in a
+// thread that does not hold it.
 class [[nodiscard]] GilRelease {
  public:
   GilRelease();

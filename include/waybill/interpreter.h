@@ -1,6 +1,6 @@
 #pragma once
 
-// A Python inside of a C++ program.
+// Runs Python inside of a C++ program.
 //
 //   waybill::InterpreterOptions options;
 //   options.program = "/srv/app/.venv/bin/python";
@@ -8,8 +8,8 @@
 //   if (!python) return report(python.error());
 //   auto outcome = waybill::call(payload);  // From any thread.
 //
-// `import waybill` gives there what is linked into the program; nothing has to be
-// installed for it.
+// `import waybill` imports the package that is linked into the program; it need not be
+// installed.
 
 #include <string>
 #include <thread>
@@ -20,57 +20,55 @@
 namespace waybill {
 
 struct InterpreterOptions {
-  // Which Python to be: its standard library is used, and if it is that of a virtual
-  // environment, the packages of that. Of the version that this library was built for.
-  // Empty: the one that it was built with.
+  // The Python whose standard library and, in a virtual environment, packages are used.
+  // Must have the version that this library was built for. Empty: the Python it was
+  // built with.
   std::string program = {};
 
-  // Whether the environment (PYTHONPATH and the like), the user's own packages and the
-  // folder that the program runs in are left alone. Text is UTF-8 then, whatever the
-  // locale.
+  // Whether to ignore environment variables (PYTHONPATH and the like), the user's own
+  // packages and the current folder. Text is UTF-8 then, whatever the locale.
   bool is_isolated = true;
 
-  // Go before all else in sys.path, in this order.
+  // First entries of sys.path, in this order.
   std::vector<std::string> search_paths = {};
 
   // sys.argv.
   std::vector<std::string> arguments = {};
 
-  // Whether Python handles signals, which makes Ctrl-C a KeyboardInterrupt in the
-  // thread that called start(). Else they stay the program's, but for SIGINT once code
-  // imports the module `signal`, which takes it if nobody handles it.
+  // Whether Python handles signals, so that Ctrl-C raises KeyboardInterrupt in the
+  // thread that called start(). Otherwise the program handles them, except that
+  // importing the module `signal` takes SIGINT if it has no handler.
   bool handles_signals = false;
 };
 
-// While one lives, Python runs. Move-only. No thread holds the GIL after start(), also
-// not the one that called it: open a GilScope (waybill/gil.h) to use Python's
-// functions.
+// Owns a running Python. Move-only. No thread holds the GIL after start(), not even the
+// caller: open a GilScope (waybill/gil.h) to use Python's functions.
 class Interpreter {
  public:
-  // Starts Python. Error: kRaised if it cannot start, if there is one already in this
-  // process, and if `program` can be told to be no Python of this version: it is not
-  // there or cannot be run, it is not named so (the file that a link leads to counts),
-  // or Python does not find its library beside it. It is not run to find out. What went
-  // wrong deep inside of Python may stay wrong until the end of the process.
+  // Starts Python. Error: kRaised if it cannot start, if this process has one already,
+  // or if `program` is not a Python of this version: it is missing or not executable,
+  // its name (or that of the link's target) says otherwise, or Python does not find its
+  // library beside it. `program` is not run to find out. Damage from a failure deep
+  // inside of Python may last until the end of the process.
   [[nodiscard]] static Result<Interpreter> start(
       const InterpreterOptions& options = {});
 
   Interpreter(Interpreter&& other) noexcept;
-  // What was running here ends first, as by finish().
+  // Finishes the Python of the target first.
   Interpreter& operator=(Interpreter&& other) noexcept;
-  // As finish(), whose error is lost: where it tells that Python goes on, it does so to
-  // the end of the process.
+  // Calls finish() and drops its error: if Python cannot end, it runs to the end of the
+  // process.
   ~Interpreter();
 
-  // Ends Python: runs what is registered to run then, waits for threads that are no
-  // daemons, and frees all objects. To be called in the thread that called start(),
-  // with no GilScope open anywhere, no call() under way and every Object gone. Another
-  // may be started afterwards, but many packages, numpy among them, cannot be imported
-  // a second time in one process; daemon threads must have ended before that, for
-  // Python itself crashes when one goes on in the next. Does nothing the second time.
-  // Errors, all kRaised: buffers of files could not be flushed; and, with Python going
-  // on, in another thread, in a GilScope, or while another thread has one or is in
-  // call().
+  // Ends Python: runs exit handlers, waits for non-daemon threads, and frees all
+  // objects. Call it in the thread that called start(), with no GilScope open anywhere,
+  // no call() in progress and every Object destroyed. Another one may be started
+  // afterwards, but many packages, numpy among them, cannot be imported a second time
+  // in one process; daemon threads must have ended before that, since Python crashes
+  // when one continues in the next interpreter. Does nothing the second time. Errors,
+  // all kRaised: file buffers could not be flushed; or, with Python still running, the
+  // call is from another thread, inside a GilScope, or while another thread has one or
+  // is in call().
   [[nodiscard]] Result<void> finish();
 
  private:
@@ -81,9 +79,10 @@ class Interpreter {
   std::thread::id starter_;
 };
 
-// For a Python that somebody else has started: makes `import waybill` give what is
-// linked into the program, which encode(), decode() and call() need. Once for each
-// interpreter, with its GIL held. Error: kRaised if `waybill` is imported already.
+// For a Python that another component has started: makes `import waybill` import the
+// package that is linked into the program, which encode(), decode() and call() need.
+// Call it once for each interpreter, with its GIL held. Error: kRaised if `waybill` is
+// imported already.
 [[nodiscard]] Result<void> link_package();
 
 }  // namespace waybill

@@ -7,63 +7,61 @@
 
 namespace waybill {
 
-// Ceilings for input that may be hostile. A count in the input is compared with
-// the bytes that are left before anything is reserved, whatever the ceilings.
+// Limits for hostile input. Counts in the input are compared with the bytes left before
+// anything is reserved, whatever the limits.
 struct Limits {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  // Bytes of one envelope with its stored buffers, which count as they are when they
-  // are decompressed. Stops a sender from filling memory with input alone; files of
-  // arrays may be larger than memory.
+  // Bytes of one envelope with its stored buffers decompressed. Stops a sender from
+  // filling memory with input alone; files of arrays may be larger than memory.
   std::size_t max_bytes = std::size_t{1} << 40;
 
-  // Values in one envelope, each key and item counted. A value may cost a byte on
-  // the wire and a hundred as an object: this bounds the ratio.
+  // Values in one envelope, keys and items included. A value may take one byte on the
+  // wire and a hundred as an object: this bounds the ratio.
   std::size_t max_values = std::size_t{1} << 31;
 
-  // Containers inside containers. Nothing here recurses, so depth costs heap, not
-  // stack; the ceiling stops input that is all opening brackets, which other programs
-  // may not survive.
+  // Nesting of containers. Nothing here recurses, so depth costs heap, not stack; the
+  // limit stops input of nothing but opening brackets, which other programs may not
+  // survive.
   std::size_t max_depth = std::size_t{1} << 26;
 
-  // The next five hold for the values of the payload and the constants of code, which
-  // verify() counts together. What stands beside them – names in code and manifest,
-  // instructions, debug information – is copied at most, so that max_bytes bounds it.
+  // The next five apply to the values of the payload and the constants of code, which
+  // verify() counts together. Everything else – names in code and manifest,
+  // instructions, debug information – is at most copied, so max_bytes bounds it.
 
   // Bytes of one text or binary.
   std::size_t max_text = kNone;
 
-  // Bytes of one int. Division, printing and more take time by the square of it.
+  // Bytes of one int. Division, printing and more take quadratic time.
   std::size_t max_integer = kNone;
 
   // Items of one container; pairs of one map.
   std::size_t max_items = kNone;
 
-  // Bytes that building this data may take, as verify() estimates them: not
-  // less than what CPython takes on a 64-bit machine. What code and reducers of the
-  // payload allocate is not data.
+  // Memory to build this data, as verify() estimates it: not less than CPython takes on
+  // a 64-bit machine. Allocations of code and reducers of the payload are not included.
   std::size_t max_memory = kNone;
 
-  // Values as a program meets them that follows each reference: an object that is
-  // referred to ten times counts eleven times, with all it holds. In memory it is one,
-  // but whoever prints, compares or copies the payload goes that way ("billion
-  // laughs"). A reference to a container that is still open, a cycle, counts as one;
-  // text as one for every 16 bytes, and one; a range also as many as it has ints, and
-  // without end if its bounds have more than 128 bits.
+  // Values after unfolding: an object that is referenced ten times counts eleven times,
+  // with everything in it. It is one object in memory, but printing, comparing or
+  // copying the payload visits it each time ("billion laughs"). A reference to an
+  // enclosing container, a cycle, counts as one; text as one plus one for every 16
+  // bytes; a range also as many as it has ints, and as infinite if its bounds have more
+  // than 128 bits.
   std::size_t max_unfolded = kNone;
 
-  // Steps that hashing and comparing keys and set items may take beyond 256 for
-  // each. Tuples that share parts can take exponential time to be hashed, and keys can
-  // be chosen so that they all collide. Collisions are counted, and NaN is refused as a
-  // key, only where this is below the default: that takes time for each key.
+  // Steps of hashing and comparing keys and set items beyond 256 for each. Tuples that
+  // share parts can take exponential time to hash, and keys can be chosen to collide.
+  // Collisions are counted, and NaN is refused as a key, only below the default value:
+  // that takes time for each key.
   std::size_t max_key_steps = std::size_t{1} << 32;
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-// For input from strangers; the default wherever no code is let in. 64 MiB of input and
-// 1 GiB of objects are more than messages have, and what stays below is dealt with in
-// seconds at most.
+// For untrusted input; the default wherever no code is admitted. 64 MiB of input and 1
+// GiB of objects are more than messages have, and smaller input is handled in seconds
+// at most.
 inline constexpr Limits kStrictLimits = {
     .max_bytes = std::size_t{1} << 26,
     .max_values = std::size_t{1} << 24,
@@ -76,7 +74,7 @@ inline constexpr Limits kStrictLimits = {
     .max_key_steps = std::size_t{1} << 17,
 };
 
-// The lower of the two, ceiling by ceiling.
+// The lower value of each limit.
 constexpr Limits stricter(const Limits& a, const Limits& b) {
   return {.max_bytes = std::min(a.max_bytes, b.max_bytes),
           .max_values = std::min(a.max_values, b.max_values),

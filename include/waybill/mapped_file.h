@@ -1,6 +1,6 @@
 #pragma once
 
-// A file as bytes in memory, of which the system reads what is looked at.
+// A file as bytes in memory, which the system reads on access.
 
 #include <string>
 #include <system_error>
@@ -12,8 +12,8 @@
 
 namespace waybill {
 
-// Maps a file to be read, as long as this lives. POSIX systems only. The file must not
-// be cut meanwhile: reading what is gone ends the process with SIGBUS.
+// A read-only mapping of a file. POSIX systems only. The file must not be truncated
+// meanwhile: access to missing pages ends the process with SIGBUS.
 class MappedFile {
  public:
   // Errors: those of open(), fstat() and mmap(). An empty file has no bytes.

@@ -1,7 +1,7 @@
 #pragma once
 
-// Python objects to payloads and back, for programs that embed Python. What
-// waybill.dumps and waybill.loads do, and the same bytes.
+// Encodes Python objects and decodes payloads, for programs that embed Python;
+// waybill.dumps and waybill.loads in C++, with the same bytes.
 
 #include <cstdint>
 #include <map>
@@ -13,20 +13,20 @@
 #include "waybill/error.h"
 #include "waybill/gate.h"
 
-// As Python.h has it, which need not be included.
+// As in Python.h, which need not be included.
 typedef struct _object PyObject;
 
 namespace waybill {
 
 class SigningKey;
 
-// Owns one reference to a Python object, or nothing. Move-only. Where a thread that has
-// not got the GIL assigns or destroys one, it is taken for that; once Python has ended
-// the reference is lost.
+// Owns one reference to a Python object, or nothing. Move-only. Assignment and
+// destruction in a thread without the GIL take it; after Python has ended, the
+// reference is dropped.
 class Object {
  public:
   Object() = default;
-  // Takes over a reference that the caller owns.
+  // Takes ownership of a reference.
   static Object steal(PyObject* object) { return Object(object); }
 
   Object(Object&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
@@ -38,7 +38,7 @@ class Object {
 
   // Borrowed: valid while this lives.
   PyObject* get() const { return object_; }
-  // Gives the reference to the caller.
+  // Returns the reference to the caller.
   [[nodiscard]] PyObject* release() { return std::exchange(object_, nullptr); }
   explicit operator bool() const { return object_ != nullptr; }
 
@@ -48,44 +48,44 @@ class Object {
   PyObject* object_ = nullptr;
 };
 
-// Whether the source of functions travels beside their bytecode, which other versions
-// of Python need: docs/cross_version.md.
+// Whether functions are sent with source beside their bytecode, which other versions of
+// Python need: docs/cross_version.md.
 enum class Source : std::uint8_t {
   kOff,       // False in Python.
-  kAuto,      // "auto": where it is proven to give the bytecode.
-  kRequired,  // True: what has none cannot travel.
+  kAuto,      // "auto": if it provably compiles to the bytecode.
+  kRequired,  // True: functions without source are an error.
 };
 
 struct EncodeOptions {
-  // Goes into the header as it is, to be read before anything is loaded.
+  // Data for the header, which receivers can read before anything is loaded.
   BytesView application = {};
-  // Signs the payload; null: nobody does.
+  // Signs the payload; null: it is unsigned.
   const SigningKey* key = nullptr;
-  // From kFastestLevel to kSmallestLevel: buffers of 64 KiB and more that gain by it
-  // are compressed, by zstd at this level. 0: none is.
+  // From kFastestLevel to kSmallestLevel: zstd level for buffers of 64 KiB and more
+  // that gain by it. 0: no compression.
   int compression_level = 0;
   Source source = Source::kOff;
 };
 
-// The object and all it needs, as an envelope. With the GIL.
+// Encodes the object and everything it needs as an envelope. Needs the GIL.
 //
-// Errors: kRaised, without the GIL too; the detail is Python's message, which tells the
-// path to what cannot travel. For null, as calls of Python that fail give it, it is the
-// message of the exception that is set, which is cleared.
+// Errors: kRaised, also without the GIL. The detail is Python's message, with the path
+// to the object that cannot travel. If `object` is null, the result of a failed Python
+// call, it is the message of the pending exception, which is cleared.
 [[nodiscard]] Result<std::vector<std::uint8_t>> encode(
     PyObject* object, const EncodeOptions& options = {});
 
-// Names that are others here than where a payload was made, from old to new, as the
-// dict that Python's loads() takes: "old": "new", "old.*": "new.*", "old:Name":
-// "new:Other". Moves that waybill knows are tried besides: docs/environment.md.
+// Renamed modules and objects, from the sender's name to the receiver's, as the dict
+// that Python's loads() takes: "old": "new", "old.*": "new.*", "old:Name": "new:Other".
+// Moves that waybill knows are applied too: docs/environment.md.
 using Renames = std::map<std::string, std::string>;
 
-// The object in an envelope, which is all of `bytes`. Nothing is imported or built
-// before all of it is checked, against `options` too. With the GIL.
+// Decodes an envelope, which is all of `bytes`. Imports and builds nothing before all
+// of it is checked, against `options` too. Needs the GIL.
 //
 // Errors: those of Gate::open_trusted(), kPythonMismatch; kRaised for a module that
-// cannot be imported, for what code of the payload raises, and for a rename that is
-// none; and without the GIL.
+// cannot be imported, for an exception of code in the payload, for an invalid rename,
+// and without the GIL.
 [[nodiscard]] Result<Object> decode(BytesView bytes, const LoadOptions& options = {},
                                     const Renames& renames = {});
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Outcomes of calls, as far as they need no Python. What is in one tells docs/calls.md.
+// Outcomes of calls, as far as they need no Python; docs/calls.md describes them.
 
 #include <cstdint>
 #include <string_view>
@@ -12,10 +12,10 @@ namespace waybill {
 
 class SigningKey;
 
-// The outcome of a call that was not made, or did not come to an end: who sent it gets
-// a CallError. `code` names why in one word, such as "timed_out" or name_of() an
-// error's code, `detail` in a sentence; in text that is no UTF-8 "?" stands for all but
-// ASCII. `key` signs it; null: nobody does. Any Python reads it.
+// The outcome of a call that was not made or did not finish; its sender gets a
+// CallError. `code` is the reason in one word, such as "timed_out" or name_of() an
+// error's code, `detail` a sentence; invalid UTF-8 is reduced to ASCII and "?". `key`
+// signs it; null: it is unsigned. Any Python reads it.
 //
 // Error: kLimitExceeded for text of 4 GiB.
 [[nodiscard]] Result<std::vector<std::uint8_t>> failed_outcome(

@@ -1,16 +1,16 @@
 #pragma once
 
-// What a reader lets payloads do. A policy answers questions of three kinds (import
-// this module, look this name up, call what has this name) and one without a name:
-// build code that comes along.
+// What a reader allows payloads to do. A policy answers requests of three kinds with a
+// name (import this module, look up this name, call this name) and one without: build
+// code by value.
 //
 //   auto policy = waybill::Policy::from_text("allow call collections:OrderedDict\n"
 //                                            "allow lookup numpy.*\n");
 //   if (auto allowed = waybill::check_policy(*envelope, *policy); !allowed) ...
 //
-// A policy is a seat belt and no sandbox: what is allowed may do anything, and code by
-// value can do what it likes once it runs. Only the policy that allows nothing makes
-// loading safe; docs/security.md says more.
+// A policy is a seat belt, not a sandbox: whatever is allowed may do anything, and so
+// may code by value once it runs. Only the policy that allows nothing makes loading
+// safe; docs/security.md says more.
 
 #include <cstdint>
 #include <optional>
@@ -23,22 +23,23 @@
 
 namespace waybill {
 
-// What a payload asks for. Each takes all that stand before it, but for code: whoever
-// calls a thing has to look it up, and to import its module.
+// A request of a payload. Each one includes those before it, except that code stands
+// alone: a call needs a lookup, and a lookup an import.
 enum class Request : std::uint8_t {
-  kImport,  // A module, needed at load or by code when it runs.
-  kLookup,  // What a module holds under a qualified name.
-  kCall,    // A call of such a thing while the payload is built.
+  kImport,  // A module, at load or when code runs.
+  kLookup,  // An object of a module, by its qualified name.
+  kCall,    // A call of such an object while the payload is built.
   kCode,    // Functions, classes, modules and code objects by value.
 };
 
 // "import", "lookup", "call", "code". Static storage.
 std::string_view name_of(Request request);
 
-// A dotted name, or a star: all. With ".*" at its end: that name and all below it.
+// A dotted name, or "*" for all names. With ".*" at its end: that name and all names
+// below it.
 class NamePattern {
  public:
-  // Nothing for text that is no pattern: empty, or with a star elsewhere.
+  // Nothing for an invalid pattern: empty, or with a star elsewhere.
   [[nodiscard]] static std::optional<NamePattern> from_text(std::string_view text);
 
   bool matches(std::string_view name) const;
@@ -51,33 +52,33 @@ class NamePattern {
   bool is_subtree_ = true;
 };
 
-// One line of a policy. A rule that allows a request allows what that takes; one that
-// denies it denies what it would lead to. Names with a part like __globals__, which
-// lead to all there is, are allowed only where a rule spells them out.
+// One line of a policy. A rule that allows a request allows those that it includes; one
+// that denies a request denies those that include it. Names with a part like
+// __globals__, which lead to any object, are allowed only by a rule that spells them
+// out.
 struct Rule {
   bool allows = false;
   Request request = Request::kImport;
   NamePattern module;
   NamePattern name;
 
-  // Whether the rule has an answer to this.
+  // Whether the rule applies to the request.
   bool decides(Request asked, std::string_view asked_module,
                std::string_view asked_name) const;
-  // As it stands in a policy's text: "allow call collections:OrderedDict".
+  // The rule's text: "allow call collections:OrderedDict".
   std::string text() const;
 };
 
 struct Verdict {
   bool allows = false;
-  // The rule that decided; null if none has an answer, which denies. Points into the
-  // policy.
+  // The rule that decided; null if none applies, which denies. Points into the policy.
   const Rule* rule = nullptr;
 };
 
-// Rules in order; the first one with an answer decides. Thread-safe when const.
+// Rules in order; the first one that applies decides. Thread-safe when const.
 class Policy {
  public:
-  // Allows nothing, and so nothing but data.
+  // Allows nothing but plain data.
   Policy() = default;
 
   // One rule on each line:
@@ -87,48 +88,49 @@ class Policy {
   //   allow|deny code
   //
   // with patterns (see NamePattern) for MODULE and NAME; without NAME, all of the
-  // module. Blank lines, and what follows a #, do not count.
+  // module. Blank lines and comments from # on are ignored.
   //
-  // Errors: kMalformed, with the byte of the line that is no rule.
+  // Errors: kMalformed, with the offset of the invalid line.
   [[nodiscard]] static Result<Policy> from_text(std::string_view text);
 
-  // For kImport and kCode `name` does not count, for kCode `module` neither. Names that
-  // nobody knows (a call of what another call gave) are empty: only a star matches.
-  // Cost: by the number of rules; no allocation.
+  // kImport and kCode ignore `name`, kCode ignores `module` too. Unknown names (a call
+  // of a call's result) are empty, and match only a star. Cost: by the number of rules;
+  // no allocation.
   [[nodiscard]] Verdict ask(Request request, std::string_view module,
                             std::string_view name) const&;
   Verdict ask(Request, std::string_view, std::string_view) && = delete;
 
-  // Whether it allows nothing at all, whatever is asked: then nothing but data passes.
+  // Whether it allows no request: only plain data passes.
   bool is_data_only() const;
 
   const std::vector<Rule>& rules() const& { return rules_; }
   const std::vector<Rule>& rules() && = delete;
 
-  // What is wrong with it, in a sentence each: rules that deny by name what a later one
-  // allows by a wildcard. Most things have more names than one.
+  // Warnings about the policy, a sentence each: rules that deny by name what a later
+  // one allows by a wildcard. Most objects have several names.
   [[nodiscard]] std::vector<std::string> doubts() const;
 
  private:
   std::vector<Rule> rules_;
 };
 
-// The dates, numbers and containers of the standard library, which their callables
-// build from data alone. As safe as these are; their code is not waybill's.
+// A policy for dates, numbers and containers of the standard library, whose
+// constructors build them from data alone. As safe as these constructors, which are not
+// waybill's.
 std::string_view standard_types_policy();
 
-// Asks a policy about all that an envelope would do: each import of its manifest, each
-// name its payload looks up, each call, and code if there is any. Names are those in
-// the payload; what they turn out to be is asked again while it is built (see
+// Asks a policy about all requests of an envelope: each import of its manifest, each
+// name that its payload looks up, each call, and code if there is any. Names are those
+// in the payload; the objects found by them are checked again while it is built (see
 // waybill::py).
 //
-// Errors: kRefused, with the byte where the payload asks (of an import: that of the
-// first section) and words that name what was asked and the rule that decided.
-// Cost: one pass over the payload, as far as that is allowed.
+// Errors: kRefused, with the offset of the request (of an import: that of the first
+// section), its names and the deciding rule.
+// Cost: one pass over the payload, up to the first refusal.
 [[nodiscard]] Result<void> check_policy(const VerifiedEnvelope& envelope,
                                         const Policy& policy);
 
-// What kRefused says: "call of os:system, which the policy denies: deny call os".
+// The detail of kRefused: "call of os:system, which the policy denies: deny call os".
 std::string refusal(Request request, std::string_view module, std::string_view name,
                     const Verdict& verdict);
 

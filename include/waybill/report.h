@@ -1,7 +1,8 @@
 #pragma once
 
-// An envelope for people and for scripts: what it needs, what it holds and how large
-// each part is. Needs no Python, and builds nothing that the envelope describes.
+// Reports on an envelope, for people and for scripts: its requirements, its content and
+// the size of each part. Needs no Python, and builds nothing that the envelope
+// describes.
 //
 //   auto envelope = waybill::open(bytes);
 //   if (envelope) std::cout << waybill::report_text(*envelope);
@@ -16,18 +17,18 @@
 namespace waybill {
 
 struct ReportOptions {
-  // Containers inside containers that are shown; at most 64. What is deeper is counted.
+  // Nesting of containers shown; at most 64. Deeper ones are counted.
   std::size_t max_depth = 12;
-  // Items of one container that are shown; the rest is counted.
+  // Items shown of one container; the rest is counted.
   std::size_t max_items = 40;
-  // Bytes of one text that are shown. Of what stands once in an envelope and is told at
-  // each use: modules, functions and files.
+  // Bytes shown of one text; also of modules, functions and files, which are stored
+  // once and reported at each use.
   std::size_t max_text = 80;
-  // Code bodies are disassembled, by opcode tables of waybill's own: 3.11 to 3.15.
-  // Makes some hundred bytes of report for each instruction.
+  // Disassembles code bodies by waybill's own opcode tables: 3.11 to 3.15. Makes some
+  // hundred bytes of report for each instruction.
   bool instructions = false;
-  // The source of the code that the payload uses, where it travels beside it: all of
-  // it, however long, up to the 16 MiB that an envelope may have.
+  // Shows the source of the code that the payload uses, if it is present: all of it, up
+  // to the 16 MiB that an envelope may have.
   bool source = false;
   // Colours for terminals; report_text() only.
   bool colours = false;
@@ -41,12 +42,10 @@ struct ReportOptions {
 // The report as lines of text. Control characters in names are escaped, so a hostile
 // envelope cannot write to the terminal.
 //
-// Works on any envelope that open() gave, whether or not verify() accepts it: a part
-// that cannot be read is reported as such.
+// Accepts any opened envelope, verified or not: unreadable parts are reported as such.
 std::string report_text(const Envelope& envelope, const ReportOptions& options = {});
 
-// The same as one JSON object, indented by two. Equal envelopes give equal reports.
-// docs/cli.md describes the keys.
+// The report as one JSON object, indented by two. Equal envelopes give equal reports.
 std::string report_json(const Envelope& envelope, const ReportOptions& options = {});
 
 // {"ok": false, "error": {"code": "truncated", "offset": 3, "detail": "…"}}

@@ -1,7 +1,7 @@
 #pragma once
 
-// Plain data as C++ values, to and from envelopes, without Python: what
-// waybill.loads(data, policy=waybill.DATA_ONLY) builds there, read_value() builds here.
+// Plain data as C++ values, to and from envelopes, without Python: read_value() builds
+// what waybill.loads(data, policy=waybill.DATA_ONLY) builds in Python.
 //
 //   using namespace waybill::data;
 //   auto bytes = waybill::write_value(Map{{"run", 7}, {"energies", List{0.5, 0.25}}});
@@ -39,7 +39,7 @@ namespace data {
 
 class Value;
 
-// What a value is. Integers are of one kind each, by their size alone.
+// The kind of a value. The kind of an integer depends only on its size.
 enum class Kind : std::uint8_t {
   kNil,             // Nil: None
   kBoolean,         // bool
@@ -64,7 +64,7 @@ enum class Kind : std::uint8_t {
   kArray,           // Array: numpy.ndarray
 };
 
-// As reports and errors spell it: "none", "bool", "int", …, "dict". Static storage.
+// The name in reports and errors: "none", "bool", "int", …, "dict". Static storage.
 std::string_view name_of(Kind kind);
 
 using Nil = std::monostate;
@@ -84,10 +84,9 @@ struct NotImplemented {
   friend bool operator==(const NotImplemented&, const NotImplemented&) = default;
 };
 
-// An object of the standard library, as docs/cli.md writes it: of a type "date",
+// An object of the standard library in the notation of docs/cli.md, of a type "date",
 // "time", "datetime", "timedelta", "timezone", "decimal" or "path". Only read, and only
-// where Objects::kStandard asks for it. As keys, two are equal if they are written
-// alike.
+// with Objects::kStandard. As keys, two are equal if type and text are.
 struct Standard {
   std::string type;
   std::string text;
@@ -95,29 +94,28 @@ struct Standard {
   friend bool operator==(const Standard&, const Standard&) = default;
 };
 
-// An array of numbers, which is a numpy.ndarray in Python. Only written: read_value()
-// refuses arrays, and waybill/parts.h has views of them where they lie. The bytes are
-// not copied, nor is the name: both are others', and have to stay as they are until the
-// array is written.
+// An array of numbers, a numpy.ndarray in Python. Only written: read_value() refuses
+// arrays, and waybill/parts.h has views of them. Views the caller's bytes and name,
+// which must stay unchanged until the array is written.
 struct Array {
-  // What an item is, as NumPy and ArrayPart spell it: "bool", "int8" to "int64",
-  // "uint8" to "uint64", "float16" to "float64", "complex64", "complex128"; in an order
-  // of bytes that is told, "<i4" or ">f8".
+  // The type of an item in NumPy and ArrayPart: "bool", "int8" to "int64", "uint8" to
+  // "uint64", "float16" to "float64", "complex64", "complex128"; with a byte order,
+  // "<i4" or ">f8".
   std::string_view item;
-  std::vector<std::uint64_t> shape;  // Of one item, if it is empty.
+  std::vector<std::uint64_t> shape;  // Empty: a single item.
   BytesView bytes;                   // All items, without gaps.
   bool is_fortran = false;           // The first index varies fastest.
 
-  // Goes by the bytes, so NaN equals NaN.
+  // Compares bytes, so NaN equals NaN.
   friend bool operator==(const Array& a, const Array& b);
 };
 
 // An int beyond 64 bits.
 class BigInteger {
  public:
-  // Big-endian two's complement, as short as value and sign allow.
+  // The shortest big-endian two's complement.
   const Binary& bytes() const { return bytes_; }
-  // Decimal digits, after a minus if it is negative. Cost: the square of the length.
+  // Decimal digits, with a minus if negative. Cost: quadratic in the length.
   std::string decimal() const;
 
   friend bool operator==(const BigInteger&, const BigInteger&) = default;
@@ -129,10 +127,9 @@ class BigInteger {
   Binary bytes_;
 };
 
-// Values in a row: one type for each kind. A list of braces is the items, so
-// List{List{1}} holds a list. Compilers before CWG 2137, Clang 14 among them, take
-// braces around a variable of the same type for a copy of it: List{Value(list)} is the
-// same with all.
+// A sequence of values: one type for each kind. Braces contain the items, so
+// List{List{1}} contains a list. Compilers before CWG 2137, Clang 14 among them, treat
+// braces around a variable of the same type as a copy; List{Value(list)} is portable.
 template <Kind kKind>
 struct Items {
   std::vector<Value> items;
@@ -145,17 +142,17 @@ struct Items {
 
 using List = Items<Kind::kList>;
 using Tuple = Items<Kind::kTuple>;
-// In any order; write_value() sorts, and equality goes by the order that is there.
+// In any order; write_value() sorts the items, and operator== compares them in order.
 using Set = Items<Kind::kSet>;
 using FrozenSet = Items<Kind::kFrozenSet>;
-// Three items, each of any kind.
+// Three items of any kind.
 using Slice = Items<Kind::kSlice>;
-// Three items, which are ints; the last is not 0.
+// Three ints; the last is not 0.
 using Range = Items<Kind::kRange>;
 
-// Pairs in the order in which they were put there. Keys may be what Python can hash:
-// numbers but NaN, text, binary, the constants, and tuples and frozensets of these.
-// Ranges are the exception: Python takes them as keys, here they are kRefused.
+// Pairs in order of insertion. Keys may be values that Python can hash: numbers except
+// NaN, text, binary, the constants, and tuples and frozensets of these. Ranges are
+// refused as keys (kRefused), although Python can hash them.
 struct Map {
   std::vector<std::pair<Value, Value>> pairs;
 
@@ -164,29 +161,28 @@ struct Map {
   Map(std::initializer_list<std::pair<Value, Value>> values);
   explicit Map(std::vector<std::pair<Value, Value>> values);
 
-  // The value under a key that is this text; null if there is none. Cost: by the
-  // number of pairs. Valid as long as the pairs stay.
+  // The value of a text key; null if there is none. Cost: by the number of pairs. Valid
+  // as long as the pairs stay.
   const Value* find(std::string_view key) const;
 };
 
 template <typename T, typename... Ts>
 inline constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
 
-// Not characters, which look like numbers to C++, nor __int128, which is integral where
-// extensions of the compiler are on and would lose its upper half.
+// Excludes characters, which C++ treats as numbers, and __int128, which is integral
+// with compiler extensions and would lose its upper half.
 template <typename T>
 concept Number = std::integral<T> && sizeof(T) <= sizeof(std::int64_t) &&
                  !is_one_of<T, bool, char, wchar_t, char8_t, char16_t, char32_t>;
 
-// One value. A tree: it owns all that is in it, but for the bytes of an Array, and no
-// two share anything else.
+// One value. A tree: it owns everything in it, except the bytes of an Array.
 //
-// Copying, comparing, moving and destroying take no stack in proportion to depth, so
-// values may nest as deep as memory lasts. Copies are deep. Thread-safe when const.
+// Copying, comparing, moving and destroying do not recurse, so depth is bounded only by
+// memory. Copies are deep. Thread-safe when const.
 class Value {
  public:
   Value() = default;  // Nil.
-  // Only what is one of these already: neither pointers nor characters become numbers.
+  // Accepts exactly these types: pointers and characters do not convert to numbers.
   template <std::same_as<bool> T>
   Value(T value) : content_(value) {}
   template <Number T>
@@ -199,14 +195,14 @@ class Value {
       content_ = static_cast<std::uint64_t>(value);
     }
   }
-  // Not long double, which may be beyond a double.
+  // Excludes long double, which may not fit a double.
   template <typename T>
     requires is_one_of<T, float, double>
   Value(T value) : content_(static_cast<double>(value)) {}
   template <std::same_as<std::complex<double>> T>
   Value(T value) : content_(value) {}
-  // Text is UTF-8, in which surrogates may stand alone, as Python's "surrogatepass" has
-  // it. write_value() checks that.
+  // Text is UTF-8 with lone surrogates allowed (Python's "surrogatepass").
+  // write_value() checks it.
   Value(std::string value) : content_(std::move(value)) {}
   Value(std::string_view value) : content_(std::string(value)) {}
   Value(const char* value) : content_(std::string(value)) {}
@@ -221,8 +217,8 @@ class Value {
   Value(BigInteger value) : content_(std::move(value)) {}
   Value(Standard value) : content_(std::move(value)) {}
   Value(Array value) : content_(std::move(value)) {}
-  // An int of any length, from big-endian two's complement; of the kind that its size
-  // asks for. No bytes are 0.
+  // An int of any length from big-endian two's complement; its size decides its kind.
+  // No bytes are 0.
   static Value integer(BytesView twos_complement);
 
   Value(const Value& other);
@@ -236,20 +232,20 @@ class Value {
   Kind kind() const { return static_cast<Kind>(content_.index()); }
   bool is_nil() const { return kind() == Kind::kNil; }
 
-  // What is in it if it is of that type, else null; nothing is converted. The types are
-  // those of Kind.
+  // The content if it has this type, else null; without conversion. The types are those
+  // of Kind.
   template <typename T>
   const T* get_if() const& {
     return std::get_if<T>(&content_);
   }
   template <typename T>
   const T* get_if() && = delete;  // It is the value's.
-  // What items a list, tuple, set, frozenset, slice or range has; null of other kinds.
+  // The items of a list, tuple, set, frozenset, slice or range; null for other kinds.
   const std::vector<Value>* items() const&;
   const std::vector<Value>* items() && = delete;  // They are the value's.
 
-  // Whether both are of the same kind and have the same content: 1 is neither 1.0 nor
-  // true here, pairs and items are compared in order, and NaN equals nothing.
+  // Whether kind and content are equal: 1 equals neither 1.0 nor true, pairs and items
+  // are compared in order, and NaN equals nothing.
   friend bool operator==(const Value& a, const Value& b);
 
  private:
@@ -272,13 +268,13 @@ Items<kKind>::Items(std::initializer_list<Value> values) : items(values) {}
 template <Kind kKind>
 Items<kKind>::Items(std::vector<Value> values) : items(std::move(values)) {}
 
-// What is an item of an array to C++.
+// A C++ type that can be an item of an array.
 template <typename T>
 concept Item =
     Number<T> ||
     is_one_of<T, bool, float, double, std::complex<float>, std::complex<double>>;
 
-// How Array spells it. Static storage.
+// The name of the type in Array. Static storage.
 template <Item T>
 constexpr std::string_view item_name() {
   constexpr std::string_view kSigned[] = {"int8", "int16", "int32", "int64"};
@@ -293,8 +289,8 @@ constexpr std::string_view item_name() {
   }
 }
 
-// The array of numbers that lie in a row somewhere: in a vector, say, or in a span of
-// what a library has. They have to outlive it.
+// An array of contiguous numbers, in a vector, say, or in a library's span. They must
+// outlive it.
 template <std::ranges::contiguous_range Numbers>
   requires std::ranges::borrowed_range<Numbers> &&
            Item<std::ranges::range_value_t<Numbers>>
@@ -308,79 +304,75 @@ Array array_of(Numbers&& numbers, std::vector<std::uint64_t> shape,
 
 }  // namespace data
 
-// Opens and verifies an envelope, and builds its value. Objects that the payload refers
-// to again are copied; what that comes to is counted each time, in values
-// (max_unfolded), depth (max_depth) and bytes (max_memory). So the value nests no
-// deeper than max_depth. A stored buffer is bytes, or a bytearray if its owner may
-// write to it, whatever its items are; kTruncated if only the head was opened. Holds to
-// the ceiling of the process too (restrict_process).
+// Opens and verifies an envelope, and builds its value. Shared objects are copied at
+// each reference; the copies count towards values (max_unfolded), depth (max_depth) and
+// bytes (max_memory), so the value nests no deeper than max_depth. A stored buffer
+// becomes bytes, or a bytearray if its owner may write to it; kTruncated if only the
+// head was opened. Applies the restrictions of the process (restrict_process).
 //
-// Errors: those of open_whole() and verify(); kRefused for what is no plain data
-// (modules, functions, objects, …), with its byte, the kind of its node, its name and
-// its path, for containers that hold themselves, and for imports and code that come
-// along; kMalformed for keys that are equal or that cannot be keys; kLimitExceeded.
-// Cost: two passes over the payload, and keys of maps are sorted aside.
+// Errors: those of open_whole() and verify(); kRefused for values other than plain data
+// (modules, functions, objects, …), with the kind of the node, its name and path, for
+// containers that contain themselves, and for imports and code; kMalformed for equal
+// keys and invalid ones; kLimitExceeded.
+// Cost: two passes over the payload; keys of maps are copied and sorted.
 [[nodiscard]] Result<data::Value> read_value(BytesView bytes,
                                              const Limits& limits = kStrictLimits);
 
-// What read_value() does with objects: what they are made by is a name in the payload,
-// of which nothing is imported or called.
+// How read_value() treats objects. A constructor is only a name in the payload; nothing
+// is imported or called.
 enum class Objects : std::uint8_t {
   kRefused,
-  kStandard,  // Those that data::Standard tells are values; others are refused.
+  kStandard,  // Objects that data::Standard lists are values; others are refused.
 };
 
-// The same behind a gate of the caller's, which may ask for a signature. What is no
-// plain data is refused, whatever the gate allows. Errors: those of
-// Gate::open_trusted() too.
+// The same with a gate, which may require a signature. Only plain data is accepted,
+// whatever the gate allows. Errors: those of Gate::open_trusted() too.
 [[nodiscard]] Result<data::Value> read_value(BytesView bytes, const Gate& gate,
                                              Objects objects = Objects::kRefused);
 
-// The same for an envelope that was verified on these limits.
+// The same for an envelope that was verified with these limits.
 [[nodiscard]] Result<data::Value> read_value(const VerifiedEnvelope& envelope,
                                              const Limits& limits = kStrictLimits,
                                              Objects objects = Objects::kRefused);
 
-// The items of an array of numbers, as lists inside of each other, one for each
-// dimension.
+// The items of an array of numbers as nested lists, one level for each dimension.
 //
-// Errors, with offset 0: kRefused for items that are no bools, ints, floats or complex
-// numbers of NumPy's usual sizes, or do not lie together; kLimitExceeded for more than
-// limits.max_items. Cost: by their number.
+// Errors, with offset 0: kRefused for items other than bools, ints, floats and complex
+// numbers of NumPy's usual sizes, and for items that are not contiguous; kLimitExceeded
+// for more than limits.max_items. Cost: by their number.
 [[nodiscard]] Result<data::Value> array_value(const ArrayPart& array,
                                               const Limits& limits = kStrictLimits);
 
 struct WriteOptions {
-  // What the header says. Nobody asks that of plain data; with the version of a Python,
-  // the bytes are those of its waybill.dumps(). As it is: no Python.
+  // The Python version in the header. Irrelevant for plain data; with the version of a
+  // Python, the bytes equal those of its waybill.dumps(). The default names no Python.
   PythonVersion python = {};
   // See Envelope; less than 4 GiB.
   BytesView application = {};
-  // What to sign it with; null for an envelope that is not signed.
+  // Signs the envelope; null: it is unsigned.
   const SigningKey* key = nullptr;
 };
 
-// An envelope of the value, which any Python with waybill reads; with NumPy 2 or later,
-// if there are arrays in it. The same value and options always give the same bytes, and
-// as Python gives them for the same data if no object of it stands there twice, but for
-// types of items: arrays share these. Arrays, Binary and ByteArray of 64 KiB and more
-// are rows of the table of buffers, where a reader may map them.
+// Encodes a value as an envelope, which any Python with waybill reads; with arrays, any
+// Python with NumPy 2 or later. Deterministic. The bytes equal Python's for the same
+// data if no Python object occurs twice in it, except that arrays share item types.
+// Arrays, Binary and ByteArray of 64 KiB and more are stored buffers, which a reader
+// may map.
 //
-// Errors, with the path to the culprit in the words, and offset 0: kMalformed for text
-// that is no UTF-8, keys that are equal or cannot be keys (Map), slices and ranges that
-// are none, arrays of more or fewer bytes than item and shape say; kRefused for
-// Standard, and arrays of other items; kLimitExceeded for what has 2^32 bytes or items,
-// and is not in the table, and for keys nested more than 15 deep. Cost: one pass over
-// the value, two copies of the bytes, but one of what is in the table, and keys are
-// sorted aside.
+// Errors, with the path to the culprit in the detail, and offset 0: kMalformed for
+// invalid UTF-8, equal or invalid keys (Map), invalid slices and ranges, and arrays
+// whose bytes do not fit item and shape; kRefused for Standard, and for arrays of other
+// items; kLimitExceeded for 2^32 bytes or items outside of stored buffers, and for keys
+// nested more than 15 deep. Cost: one pass over the value, two copies of its bytes, one
+// copy of stored buffers; keys are copied and sorted.
 [[nodiscard]] Result<std::vector<std::uint8_t>> write_value(
     const data::Value& value, const WriteOptions& options = {});
 
-// The same piece by piece, for files and sockets: `write` is given the head of the
-// envelope, and then what is in the table from where it lies, with what stands between.
-// Pieces are valid until it returns; what it throws goes through. After an error it was
-// not called. Cost: two copies of all but what is in the table, which is read twice,
-// the first time for digests.
+// Passes the envelope to `write` piece by piece, for files and sockets: the head, and
+// then stored buffers where they are in memory, with padding between. Pieces are valid
+// until `write` returns; its exceptions propagate. After an error `write` has not been
+// called. Cost: two copies of everything but stored buffers, which are read twice, the
+// first time for digests.
 [[nodiscard]] Result<void> write_value_to(const std::function<void(BytesView)>& write,
                                           const data::Value& value,
                                           const WriteOptions& options = {});

@@ -1,6 +1,6 @@
 #pragma once
 
-// All of waybill. Each header can be included by itself; which to read first:
+// All of waybill. Each header can be included by itself:
 //
 // waybill::core, without Python
 //   envelope.h     open and verify a payload; put one together
@@ -11,21 +11,21 @@
 //   diff.h         what differs between two, and why
 //   signature.h    keys; sign, and check who signed
 //   policy.h       rules about modules, names, calls and code
-//   gate.h    signature, limits and policy in one place
-//   limits.h       ceilings for hostile input
+//   gate.h         signature, limits and policy in one place
+//   limits.h       limits for hostile input
 //   value.h        plain data and arrays as C++ values; value_json.h: as JSON
 //   parts.h        what is in a large file, part by part; mapped_file.h: the file
-//   explanation.h  which object brought how many bytes, and by which path
-//   outcome.h      what to answer when a call is not made
+//   explanation.h  how many bytes each object contributes, and its path
+//   outcome.h      the answer if a call is not made
 //   bytecode.h     what a code object does with the values it loads
 //   error.h        errors are values: Result<T>
 //   bytes.h        views of bytes
 //
-// waybill::python, with one inside of the program
+// waybill::python, with Python inside of the program
 //   interpreter.h  start and finish Python
-//   gil.h          the right to use it
-//   object.h       Python objects to payloads and back
-//   call.h         a call in, its outcome out
+//   gil.h          acquire and release the GIL
+//   object.h       encode and decode Python objects
+//   call.h         make a call, and encode its outcome
 
 #include "waybill/buffers.h"
 #include "waybill/bytecode.h"
