@@ -399,8 +399,8 @@ bool Evaluator::evaluate_call(const Instruction& instruction) {
       return true;
     case Operation::kCallKeywords: {
       const Value names = graph_[pop()];
-      const bool known = names.kind == Value::Kind::kConstant;
-      call(pops - 3, known ? keyword_count_of(names.index) : pops);
+      const bool is_constant = names.kind == Value::Kind::kConstant;
+      call(pops - 3, is_constant ? keyword_count_of(names.index) : pops);
       return true;
     }
     case Operation::kCallUnpacked:
@@ -448,7 +448,7 @@ bool Evaluator::evaluate_items(const Instruction& instruction) {
   const std::size_t pops = instruction.pops;
   switch (instruction.operation) {
     case Operation::kGetIterator:
-      // An iterator stands for what it iterates over. 3.15 has a place above it.
+      // An iterator is treated as its container. 3.15 pushes an index above it.
       if (instruction.pushes == 2) push(kNull);
       return true;
     case Operation::kForIterator:
@@ -505,37 +505,37 @@ bool Evaluator::extend_container(std::size_t count, std::size_t depth) {
 
 void Evaluator::push_pack(std::size_t count, PackOrder order) {
   scratch_.clear();
-  bool known = false;
+  bool has_known = false;
   for (std::size_t i = count; i > 0; --i) {
     scratch_.push_back(value_or_unknown(peek(i)));
-    known = known || scratch_.back() != kUnknownValue;
+    has_known = has_known || scratch_.back() != kUnknownValue;
   }
   drop(count);
-  push(known ? graph_.make(Value::Kind::kPack, static_cast<std::uint32_t>(order), 0,
-                           offset_, scratch_)
-             : kUnknownValue);
+  push(has_known ? graph_.make(Value::Kind::kPack, static_cast<std::uint32_t>(order), 0,
+                               offset_, scratch_)
+                 : kUnknownValue);
 }
 
 // On the stack: key, value, key, value, …; or the values, then a tuple of keys.
 void Evaluator::push_map(std::size_t count, bool constant_keys) {
   const std::size_t pops = constant_keys ? count + 1 : 2 * count;
   scratch_.clear();
-  bool known = false;
+  bool has_known = false;
   for (std::size_t i = 0; i < count; ++i) {
     scratch_.push_back(
         value_or_unknown(peek(constant_keys ? pops - i : pops - 2 * i - 1)));
-    known = known || scratch_.back() != kUnknownValue;
+    has_known = has_known || scratch_.back() != kUnknownValue;
   }
   for (std::size_t i = 0; i < count; ++i) {
     scratch_.push_back(value_or_unknown(peek(constant_keys ? 1 : pops - 2 * i)));
     if (may_hold_module(scratch_.back())) {
       for (std::size_t k = 1; k <= pops; ++k) escape(peek(k));
-      known = false;
+      has_known = false;
       break;
     }
   }
   drop(pops);
-  push(known ? graph_.make_map(scratch_, offset_) : kUnknownValue);
+  push(has_known ? graph_.make_map(scratch_, offset_) : kUnknownValue);
 }
 
 void Evaluator::unpack(ValueId value, std::size_t count) {

@@ -28,7 +28,7 @@ void FlowState::begin_pass() {
   overflow_.clear();
   std::replace(marks_.begin(), marks_.end(), Mark::kUnion, Mark::kMarked);
   for (State& state : states_) {
-    state.arrived = false;
+    state.reached = false;
     state.visited = false;
     if (passes_ > kMaxPrecisePasses && state.is_loop_head) {
       const auto first = marks_.begin() + static_cast<std::ptrdiff_t>(state.first_slot);
@@ -50,9 +50,9 @@ MergeOutcome FlowState::flow_to(std::uint32_t block, std::span<const ValueId> va
   }
   if (state.slot_count != values.size()) return MergeOutcome::kUnevenStack;
   state.is_loop_head = state.is_loop_head || state.visited;
-  const bool first = !state.arrived;
+  const bool first = !state.reached;
   if (first) state.offset = offset;
-  state.arrived = true;
+  state.reached = true;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (ignores(block, i)) continue;
     if (first) {
@@ -66,7 +66,7 @@ MergeOutcome FlowState::flow_to(std::uint32_t block, std::span<const ValueId> va
 
 void FlowState::flow_to_local(std::uint32_t block, std::size_t local, ValueId value) {
   State& state = states_[block];
-  if (!state.arrived || ignores(block, local)) return;
+  if (!state.reached || ignores(block, local)) return;
   state.is_loop_head = state.is_loop_head || state.visited;
   merge(state, state.first_slot + local, value);
 }

@@ -1,5 +1,4 @@
-// Undoes the encoding of instructions: what the loop over units gives goes through one
-// switch that splits what is several steps in one.
+// Decodes instructions: one switch splits those that do several steps.
 // Tested by tests/bytecode/instruction_test.cpp.
 
 #include "bytecode/instruction.h"

@@ -34,25 +34,25 @@ constexpr Form form_of(std::uint8_t first) {
 }
 
 // Skip one byte, or one number, of an entry; false if it is incomplete.
-bool pass_byte(BytesView table, std::size_t& at) {
+bool skip_byte(BytesView table, std::size_t& at) {
   return at < table.size() && (table[at++] & kFirst) == 0;
 }
 
-bool pass_number(BytesView table, std::size_t& at) {
+bool skip_number(BytesView table, std::size_t& at) {
   for (int groups = 0; groups < kMaxGroups; ++groups) {
-    if (!pass_byte(table, at)) return false;
+    if (!skip_byte(table, at)) return false;
     if ((table[at - 1] & kMore) == 0) return true;
   }
   return false;
 }
 
-bool pass_entry(BytesView table, std::size_t& at) {
+bool skip_entry(BytesView table, std::size_t& at) {
   Form form = form_of(table[at++]);
   for (; form.bytes != 0; --form.bytes) {
-    if (!pass_byte(table, at)) return false;
+    if (!skip_byte(table, at)) return false;
   }
   for (; form.numbers != 0; --form.numbers) {
-    if (!pass_number(table, at)) return false;
+    if (!skip_number(table, at)) return false;
   }
   return true;
 }
@@ -73,7 +73,7 @@ std::int64_t line_step(BytesView table, std::size_t at) {
 bool LineReader::next(std::size_t& units, std::int64_t& line) {
   const std::size_t start = at_;
   if (start >= table_.size() || (table_[start] & kFirst) == 0) return false;
-  if (!pass_entry(table_, at_)) {
+  if (!skip_entry(table_, at_)) {
     at_ = table_.size();
     return false;
   }
@@ -97,7 +97,7 @@ Result<void> check_line_table(BytesView table, std::size_t units) {
       return malformed(at, "an entry of the line table should begin here");
     }
     covered += (table[at] & 7u) + 1;
-    if (!pass_entry(table, at)) {
+    if (!skip_entry(table, at)) {
       return malformed(start, "an entry of the line table is cut, or too long");
     }
     if (covered > units) {

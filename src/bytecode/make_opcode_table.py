@@ -4,8 +4,8 @@
       python3.$v make_opcode_table.py > opcode_rows/3$v.inc
     done
 
-Refuses to print when an opcode is not in stack_effects.py, or when what is written
-there or in operands.py differs from what this interpreter's own modules tell.
+Refuses to print if an opcode is missing in stack_effects.py, or if that file or
+operands.py differs from this interpreter's own modules.
 """
 
 import dis
@@ -60,7 +60,7 @@ def disagreements():
                 ):
                     continue
                 if VERSION == 311 and name in ("PRECALL", "CALL"):
-                    # Only their sum is told truly: CALL pops what PRECALL is said to.
+                    # Only their sum is right: CALL pops what PRECALL claims to pop.
                     ours = stack_effects.net("CALL", VERSION, arg)
                     theirs = expected_net("CALL", opcode.opmap["CALL"], arg, jump)
                     precall = opcode.opmap["PRECALL"]

@@ -1,7 +1,7 @@
-"""What the operand of each CPython instruction has to be, by name.
+"""The valid operands of each CPython instruction, by name.
 
-`make_opcode_table.py` prints the C++ rows from here, and refuses to where this differs
-from what the interpreter's own `opcode` tells of names, constants and locals.
+`make_opcode_table.py` prints the C++ rows from here. It refuses to if they differ from
+the names, constants and locals in the interpreter's own `opcode`.
 """
 
 import opcode
@@ -23,7 +23,7 @@ OPERANDS = {
     "kCallFollows": "PRECALL",
 }
 
-# Which of them `opcode` lists where.
+# The lists of `opcode` that contain them.
 LISTED = {
     "hasconst": {"kConstant"},
     "hasname": {"kName"},
@@ -37,7 +37,7 @@ def first(list_name):
     return range(len(getattr(opcode, list_name, ())))
 
 
-# Instructions with a number that stands for one of a few things: which numbers.
+# Instructions whose number selects one of a few things: the valid numbers.
 CHOICES = {
     "BINARY_OP": first("_nb_ops"),
     "COMPARE_OP": range(len(opcode.cmp_op)),
@@ -49,8 +49,8 @@ CHOICES = {
     "SET_FUNCTION_ATTRIBUTE": (1, 2, 4, 8, 16),
 }
 
-# Where an iterator that is exhausted goes on: so many units behind the jump's target,
-# over the instructions there that would take it off the stack.
+# After an exhausted iterator, control continues this many units behind the jump's
+# target: it skips the instructions that would pop the iterator.
 JUMP_SKIPS = {312: 1, 313: 2, 314: 1, 315: 1}
 
 
@@ -75,7 +75,7 @@ def jump_skips(name, version):
 
 
 def disagreements(opcodes):
-    """Where `opcode` lists an instruction otherwise, as sentences."""
+    """Instructions that `opcode` lists otherwise, as sentences."""
     found = []
     for name, number in opcodes:
         kind, bits = operand(name)

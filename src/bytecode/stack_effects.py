@@ -1,13 +1,11 @@
-"""What each CPython instruction takes from the stack and leaves there, by name.
-
-What its operand has to be stands in operands.py.
+"""The stack effect of each CPython instruction, by name. operands.py has the operands.
 
 One row per opcode name: the operation the walker sees, pops, pushes. A count is a
-number, or "base+term" with one of the terms of `TERMS`. Only what really leaves the
-stack is a pop: COPY pops nothing, LIST_APPEND pops one.
+number, or "base+term" with one of the terms of `TERMS`. A pop is a
+value that really leaves the stack: COPY pops nothing, LIST_APPEND pops one.
 
 `VERSIONS` holds what differs between versions. `make_opcode_table.py` prints the
-C++ rows from here; tests/bytecode/test_stack_effects.py holds this against
+C++ rows from here; tests/bytecode/test_stack_effects.py compares the effects with
 dis.stack_effect.
 """
 
@@ -26,7 +24,7 @@ TERMS = {
 EFFECTS = {
     "CACHE": ("kCache", 0, 0),
     "EXTENDED_ARG": ("kExtendedArg", 0, 0),
-    # Operands are used up here; results are new.
+    # Operands are consumed; results are new.
     "NOP": ("kConsume", 0, 0),
     "NOT_TAKEN": ("kConsume", 0, 0),
     "RESUME": ("kConsume", 0, 0),
@@ -70,7 +68,7 @@ EFFECTS = {
     "LOAD_CLOSURE": ("kConsume", 0, 1),
     "RETURN_GENERATOR": ("kConsume", 0, 1),
     "GET_ANEXT": ("kConsume", 0, 1),
-    # Operands leave: into a container, an iterator, the caller.
+    # Operands escape: into a container, an iterator, the caller.
     "GET_AITER": ("kEscape", 1, 1),
     "GET_AWAITABLE": ("kEscape", 1, 1),
     "GET_YIELD_FROM_ITER": ("kEscape", 1, 1),
@@ -83,7 +81,7 @@ EFFECTS = {
     "BUILD_INTERPOLATION": ("kEscape", "2+bit", 1),
     "CALL_INTRINSIC_1": ("kIntrinsic", 1, 1),
     "CALL_INTRINSIC_2": ("kEscape", 2, 1),
-    # The deepest operand leaves, into the one above it.
+    # The deepest operand escapes, into the one above it.
     "STORE_ATTR": ("kStoreAttribute", 2, 0),
     "STORE_SUBSCR": ("kEscapeDeepest", 3, 0),
     "STORE_SLICE": ("kEscapeDeepest", 4, 0),
@@ -188,7 +186,7 @@ VERSIONS = {
     ("FOR_ITER", 315, 999): ("kForIndexedIterator", 0, 1),
 }
 
-# What a branch that jumps pushes, where that is not what falling through pushes.
+# What a branch pushes when it jumps, if that differs from falling through.
 JUMP_PUSHES = {
     ("FOR_ITER", 311, 311): -1,  # The iterator is gone, too.
     ("SEND", 311, 311): 0,
@@ -196,8 +194,8 @@ JUMP_PUSHES = {
     ("JUMP_IF_TRUE_OR_POP", 311, 311): 1,
 }
 
-# dis.stack_effect tells another truth here. A generator's first instruction leaves the
-# generator to its caller; when the body goes on, there is a None to POP_TOP.
+# dis.stack_effect differs here. The first instruction of a generator returns the
+# generator to the caller; when the body resumes, POP_TOP pops a None.
 KNOWN_DIFFERENCES = {("RETURN_GENERATOR", 311, 312): 0}
 
 # How many low bits of oparg are flags, below the index.
@@ -220,7 +218,7 @@ def at(table, name, version, default=None):
 
 
 def effect(name, version):
-    """(operation, pops, pushes) of an opcode name, or None when it is not known."""
+    """(operation, pops, pushes) of an opcode name, or None if it is unknown."""
     return at(VERSIONS, name, version, EFFECTS.get(name))
 
 

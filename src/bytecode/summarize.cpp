@@ -35,16 +35,16 @@
 //                               covered range
 //   class K: z = xml; z.dom     LOAD_NAME: the global z or what the body stored
 //
-// Ends a chain, because the value leaves by a way that is not followed: it escapes.
+// Ends a chain, because the value escapes the analysis:
 //   helper(xml)                 an argument, but for nested functions and getattr
 //   self.m = xml; d["k"] = xml  a store into something
 //   [*x, xml]; d.update(...)    extending a container: also all it had before
 //   mods = [xml]; mods.pop()    an attribute of a list of this code: the list escapes
 //   return xml; yield, raise, await, with xml, class K: z = xml
-// Ends it and nothing leaves: arithmetic, comparison, formatting, tests, bases of a
+// Ends it without an escape: arithmetic, comparison, formatting, tests, bases of a
 // class, the receiver of a method call. Their result is kUnknown.
 //
-// Knowingly missed, as the values are not what modules are used by:
+// Knowingly missed, since modules are seldom used that way:
 //   operator.attrgetter("dom")(xml)   xml escapes; the name is a constant like others
 //   {"k": xml}["k"].dom         any value of the dict; keys are not compared
 //   mods = [xml, os]; mods[0]   any item: a list may have been changed meanwhile

@@ -46,7 +46,7 @@ Error lone_extension(std::size_t at) {
 Error unknown_version(int version) {
   return {ErrorCode::kPythonMismatch, 0,
           "code of Python " + std::to_string(version / 100) + "." +
-              std::to_string(version % 100) + "; known are 3.11 to 3.15"};
+              std::to_string(version % 100) + "; waybill knows 3.11 to 3.15"};
 }
 
 }  // namespace waybill::bytecode

@@ -1,12 +1,12 @@
 #pragma once
 
-// The one loop over the units of two bytes that co_code is made of. It gathers
-// EXTENDED_ARG, passes over inline caches, and refuses opcodes that canonical code does
-// not hold; what each instruction is good for is the business of a sink:
+// The loop over the two-byte units of co_code. It collects EXTENDED_ARG, skips inline
+// caches, and refuses opcodes that canonical code does not contain. A sink gets each
+// instruction:
 //
 //   struct Sink {
-//     // True: each instruction has exactly the caches that its row tells. False: any
-//     // number of units that say CACHE are passed over.
+//     // True: each instruction must have exactly the caches of its row. False: any
+//     // number of CACHE units is skipped.
 //     static constexpr bool kCountsCaches;
 //     // One instruction, from `start` (its first EXTENDED_ARG, if it has one) to where
 //     // the `next` one starts. False to stop, with the error.

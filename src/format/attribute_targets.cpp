@@ -69,7 +69,7 @@ class TargetFinder {
   // The position of an object, or of a reference to it, and the object's number.
   struct Position {
     std::uint64_t at, number;
-    std::uint32_t inside = 0;  // For a reference: Use::inside of its place.
+    std::uint32_t code_depth = 0;  // For a reference: Use::code_depth of its place.
   };
   using Positions = std::vector<Position>;  // In ascending order.
 
@@ -78,8 +78,8 @@ class TargetFinder {
     std::uint64_t end = 0;  // End of the object.
     // Positions of the first and the last reference to it.
     std::uint64_t first = kNone, last = 0;
-    bool is_code = false;      // A class, a function, or a part of one.
-    std::uint32_t inside = 0;  // How many of these enclose it, itself included.
+    bool is_code = false;          // A class, a function, or a part of one.
+    std::uint32_t code_depth = 0;  // How many of these enclose it, itself included.
   };
 
   struct Context {
@@ -90,7 +90,7 @@ class TargetFinder {
     std::string_view key{};        // kEntries: the current key.
     bool is_key_text = false;      // The last key was text.
     std::uint64_t number = kNone;  // Of references to it.
-    std::uint32_t inside = 0;      // As Use::inside.
+    std::uint32_t code_depth = 0;  // As Use::code_depth.
   };
 
   void visit_value() {
@@ -101,7 +101,7 @@ class TargetFinder {
     if (is_reference(token, number)) {
       uses_[number].first = std::min<std::uint64_t>(uses_[number].first, start);
       uses_[number].last = std::max<std::uint64_t>(uses_[number].last, start);
-      references_.push_back({start, number, around.inside});
+      references_.push_back({start, number, around.code_depth});
     } else {
       number = number_at(start);
       if (number != kNone) uses_[number].end = end();
@@ -167,11 +167,11 @@ class TargetFinder {
       context.name = around.name;
     }
     const bool is_own = is_code();
-    context.inside = around.inside + (is_own ? 1 : 0);
+    context.code_depth = around.code_depth + (is_own ? 1 : 0);
     context.number = number;
     if (number == kNone) return;
     uses_[number].is_code = is_own;
-    uses_[number].inside = context.inside;
+    uses_[number].code_depth = context.code_depth;
   }
 
   std::uint64_t end() { return cursor_.reader().offset(); }
@@ -204,19 +204,19 @@ class TargetFinder {
     const auto is_inside = [&](std::uint64_t position) {
       return start <= position && position < end;
     };
-    const std::uint32_t inside = uses_[number].inside;
+    const std::uint32_t code_depth = uses_[number].code_depth;
     for (auto inner = after(positions_, start);
          inner != positions_.end() && inner->at < end; ++inner) {
       const Use& use = uses_[inner->number];
       if (!spend_step()) return true;
       const bool is_own = is_inside(use.first) && is_inside(use.last);
-      if (use.inside == inside && !is_own) return true;
+      if (use.code_depth == code_depth && !is_own) return true;
     }
     for (auto reference = after(references_, start);
          reference != references_.end() && reference->at < end; ++reference) {
       const std::uint64_t to = reference->number;
       if (!spend_step()) return true;
-      if (reference->inside == inside && !uses_[to].is_code &&
+      if (reference->code_depth == code_depth && !uses_[to].is_code &&
           !is_inside(shared_[to])) {
         return true;
       }

@@ -144,9 +144,9 @@ void BufferDigest::write(std::uint8_t* at) const {
 }
 
 bool RowDigest::fits() const {
-  std::array<std::uint8_t, kStrongDigest> made;
-  digest_.write(made.data());
-  return std::ranges::equal(BytesView(made).first(row_.digest.size()), row_.digest);
+  std::array<std::uint8_t, kStrongDigest> computed;
+  digest_.write(computed.data());
+  return std::ranges::equal(BytesView(computed).first(row_.digest.size()), row_.digest);
 }
 
 bool read_buffer_table(Reader& reader, std::vector<StoredBuffer>& buffers) {

@@ -20,25 +20,27 @@ PositionIndex index_positions(std::span<const std::uint64_t> shared) {
   return places;
 }
 
-bool resolve_value_references(Envelope& envelope, const PositionIndex& known) {
+bool resolve_value_references(Envelope& envelope,
+                              const PositionIndex& definition_index) {
   std::vector<std::uint64_t>& positions = envelope.shared;
   std::vector<std::uint32_t>& value_shared = envelope.definitions.value_shared;
-  std::vector<bool> is_meant;
-  std::size_t end = known.size();
+  std::vector<bool> is_listed;
+  std::size_t end = definition_index.size();
   value_shared.clear();
   for (std::size_t i = end; i < positions.size(); ++i) {
-    const auto found = std::ranges::lower_bound(
-        known, positions[i], {}, [](const auto& one) { return one.first; });
-    if (found == known.end() || found->first != positions[i]) {
+    const auto entry = std::ranges::lower_bound(
+        definition_index, positions[i], {}, [](const auto& one) { return one.first; });
+    if (entry == definition_index.end() || entry->first != positions[i]) {
       value_shared.push_back(static_cast<std::uint32_t>(end));
       positions[end++] = positions[i];
       continue;
     }
-    value_shared.push_back(found->second);
-    if (positions.size() - known.size() == 1) break;  // A single one cannot repeat.
-    is_meant.resize(known.size());
-    if (is_meant[found->second]) return false;
-    is_meant[found->second] = true;
+    value_shared.push_back(entry->second);
+    if (positions.size() - definition_index.size() == 1)
+      break;  // A single one cannot repeat.
+    is_listed.resize(definition_index.size());
+    if (is_listed[entry->second]) return false;
+    is_listed[entry->second] = true;
   }
   positions.resize(end);
   return true;

@@ -28,10 +28,12 @@ using PositionIndex = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
 PositionIndex index_positions(std::span<const std::uint64_t> shared);
 
 // Resolves the references of the value. The shared positions behind those of the
-// definitions belong to the value, and may repeat positions of definitions (`known`):
-// gives each position one index, and sets definitions.value_shared. False if the value
-// lists a position of the definitions twice.
-bool resolve_value_references(Envelope& envelope, const PositionIndex& known);
+// definitions belong to the value, and may repeat positions of definitions
+// (`definition_index`). Gives each position one index, and sets
+// definitions.value_shared. False if the value lists a position of the definitions
+// twice.
+bool resolve_value_references(Envelope& envelope,
+                              const PositionIndex& definition_index);
 
 // The offset of the payload's value: behind the definitions, if there are any.
 inline std::size_t value_offset(const Envelope& envelope) {

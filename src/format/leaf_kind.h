@@ -58,7 +58,7 @@ struct LeafNames {
 };
 constexpr LeafNames words_of(LeafKind kind) {
   constexpr std::string_view kOther = "singleton";
-  constexpr LeafNames kWords[] = {
+  constexpr LeafNames kNames[] = {
       {"None", "none"},
       {"bool", "bool"},
       {"int", "int"},
@@ -79,8 +79,8 @@ constexpr LeafNames words_of(LeafKind kind) {
       {"list", "list"},
       {"dict", "dict"},
   };
-  static_assert(std::size(kWords) == static_cast<std::size_t>(LeafKind::kDict) + 1);
-  return kWords[static_cast<std::size_t>(kind)];
+  static_assert(std::size(kNames) == static_cast<std::size_t>(LeafKind::kDict) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace waybill::envelope

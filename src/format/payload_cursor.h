@@ -138,7 +138,7 @@ class PayloadCursor {
     container.part = part_;
     container.contents = contents_of(rule_);
     if (!container.is_map && container.count != 0 &&
-        reader_.take_node_tag(container.tag)) {
+        reader_.read_node_tag(container.tag)) {
       container.left = --container.count;
       container.shape = shape_of(container.tag);
       container.contents = {};

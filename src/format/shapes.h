@@ -121,8 +121,8 @@ struct Shape {
 constexpr Shape shape(wire::NodeTag tag, std::string_view name,
                       std::optional<Request> request, auto... parts) {
   const auto least = (std::uint8_t{0} + ... + std::uint8_t{!parts.is_optional});
-  constexpr auto kMost = static_cast<std::uint8_t>(sizeof...(parts));
-  return {tag,   name,   static_cast<std::uint8_t>(least), kMost, {parts...},
+  constexpr auto kMaxParts = static_cast<std::uint8_t>(sizeof...(parts));
+  return {tag,   name,   static_cast<std::uint8_t>(least), kMaxParts, {parts...},
           false, request};
 }
 constexpr Shape sequence(wire::NodeTag tag, std::string_view name) {

@@ -40,7 +40,7 @@ std::vector<std::uint32_t> code_uses_of(const Envelope& envelope) {
   while (!reader.at_end() && reader.next(token)) {
     std::uint8_t tag = 0;
     if (token.type != TokenType::kArray || token.count == 0 ||
-        !reader.take_node_tag(tag) || !uses_code(tag)) {
+        !reader.read_node_tag(tag) || !uses_code(tag)) {
       continue;
     }
     std::uint64_t index = 0;
@@ -124,7 +124,7 @@ bool SourceLocationReader::start() {
   while (keys_left_ != 0) {
     if (!read_key(key)) return false;
     if (key != static_cast<std::uint64_t>(wire::DebugInfoKey::kSourceLocations)) {
-      if (!pass_part(key)) return false;
+      if (!skip_part(key)) return false;
       continue;
     }
     const std::size_t offset = reader_.offset();
@@ -139,12 +139,12 @@ bool SourceLocationReader::start() {
 // Reads the rest behind the last location. Returns false, for next().
 bool SourceLocationReader::finish() {
   std::uint64_t key = 0;
-  while (keys_left_ != 0 && read_key(key) && pass_part(key)) {
+  while (keys_left_ != 0 && read_key(key) && skip_part(key)) {
   }
   return false;
 }
 
-bool SourceLocationReader::pass_part(std::uint64_t key) {
+bool SourceLocationReader::skip_part(std::uint64_t key) {
   const std::size_t offset = reader_.offset();
   const BytesView rest = reader_.rest();
   if (!reader_.skip()) return false;

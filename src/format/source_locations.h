@@ -68,7 +68,7 @@ class SourceLocationReader {
   bool fail(std::size_t offset, std::string detail);
   bool start();
   bool finish();
-  bool pass_part(std::uint64_t key);
+  bool skip_part(std::uint64_t key);
   bool read_key(std::uint64_t& key);
   bool find_code(SourceLocation& location, std::size_t offset);
   bool read_repeat(SourceLocation& location, std::int64_t earlier, std::size_t offset);

@@ -87,7 +87,7 @@ void ValueView::read(std::size_t offset) {
   token_.offset = reader_.offset();
   if (!reader_.next(token_)) return;
   if (token_.type == TokenType::kArray && token_.count != 0)
-    reader_.take_node_tag(tag_);
+    reader_.read_node_tag(tag_);
 }
 
 std::uint64_t ValueView::count() const {

@@ -25,12 +25,12 @@ Library::object_t::Container& members(void* node) {
 // Destroys a tree from its leaves up; its depth is bounded by whoever builds it. A node
 // whose content could not be allocated has a type and a null pointer, which the
 // library's destructor would dereference.
-void take_apart(Library& json) {
+void destroy_from_leaves(Library& json) {
   if (auto* array = json.get_ptr<Library::array_t*>()) {
-    for (Library& child : *array) take_apart(child);
+    for (Library& child : *array) destroy_from_leaves(child);
     array->clear();
   } else if (auto* object = json.get_ptr<Library::object_t*>()) {
-    for (auto& [key, child] : *object) take_apart(child);
+    for (auto& [key, child] : *object) destroy_from_leaves(child);
     object->clear();
   } else if (json.is_structured()) {
     std::construct_at(&json);
@@ -45,7 +45,7 @@ struct JsonTree::Node {
 
 JsonTree::JsonTree() : node_(std::make_unique<Node>()) {}
 
-JsonTree::~JsonTree() { take_apart(node_->value); }
+JsonTree::~JsonTree() { destroy_from_leaves(node_->value); }
 
 Json JsonTree::root() const { return Json(&node_->value); }
 

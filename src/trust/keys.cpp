@@ -199,13 +199,13 @@ bool KeyRing::matches_key(SignatureAlgorithm algorithm, const KeyId& id,
 }
 
 std::string KeyRing::key_ids_text() const {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMaxShown = 8;
   std::string text;
-  for (std::size_t i = 0; i < std::min(keys_.size(), kMost); ++i) {
+  for (std::size_t i = 0; i < std::min(keys_.size(), kMaxShown); ++i) {
     text += (i == 0 ? "" : ", ") + to_string(keys_[i].id);
   }
-  if (keys_.size() > kMost) {
-    text += " and " + std::to_string(keys_.size() - kMost) + " more";
+  if (keys_.size() > kMaxShown) {
+    text += " and " + std::to_string(keys_.size() - kMaxShown) + " more";
   }
   return text;
 }

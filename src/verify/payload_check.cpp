@@ -327,7 +327,7 @@ bool PayloadCheck::check_code_index(Reader& reader, const Token& token) {
 bool PayloadCheck::check_array(Reader& reader, const Token& token, Rule rule) {
   const bool may_be_node = is_referable(rule) || is_constant(rule);
   std::uint8_t tag = 0;
-  if (may_be_node && token.count != 0 && reader.take_node_tag(tag)) {
+  if (may_be_node && token.count != 0 && reader.read_node_tag(tag)) {
     return check_node(reader, token, rule, tag);
   }
   if (meter_ != nullptr && !meter_->add_list(reader, token, stack_.size()))
@@ -514,7 +514,7 @@ bool PayloadCheck::skip_short_call(Reader& reader, std::uint64_t count) {
   const ShortCall call = short_call_at(reader.rest(), is_old, is_valid_leaf);
   const bool has_target = next_target_ != targets_.size() &&
                           targets_[next_target_].position < position + call.size;
-  return call.size != 0 && !has_target && reader.pass(call.size, call.values());
+  return call.size != 0 && !has_target && reader.skip_bytes(call.size, call.values());
 }
 
 // Checks the number of a stored buffer in the node at `token`; the reader is at the

@@ -91,7 +91,7 @@ bool fail_limit(Reader& reader, std::size_t offset, const char* ceiling,
                          what + " that " + ceiling + " allows");
 }
 
-constexpr std::size_t kMostBytes = sizeof(Int);
+constexpr std::size_t kMaxIntBytes = sizeof(Int);
 
 // Reads an int, or a reference to one. False, with any token, for other values.
 bool read_int(Reader& reader, const Envelope& envelope, Token& token) {
@@ -110,7 +110,7 @@ bool read_int(Reader& reader, const Envelope& envelope, Token& token) {
 std::optional<Int> value_of(const Token& token) {
   if (token.type == TokenType::kUnsigned) return token.unsigned_integer;
   if (token.type != TokenType::kExtension) return token.integer;
-  if (token.bytes.size() > kMostBytes) return std::nullopt;
+  if (token.bytes.size() > kMaxIntBytes) return std::nullopt;
   Size value = token.bytes.empty() || token.bytes[0] < 0x80 ? 0 : ~Size{0};
   for (const std::uint8_t byte : token.bytes) value = value << 8 | byte;
   return static_cast<Int>(value);

@@ -104,7 +104,7 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
   prefix->object_starts_ = object_starts_in(envelope);
   if (const auto object = find_object_of_value(envelope)) {
     prefix->only_object_ = *object;
-    prefix->rest_ = copy_of(envelope.bytes.subspan(size));
+    prefix->after_prefix_ = copy_of(envelope.bytes.subspan(size));
   }
   prefix->envelope_ = verified;
   // Empty until begin() reads an envelope.
@@ -129,8 +129,8 @@ bool VerifiedPrefix::is_start_of(BytesView bytes) const {
 }
 
 std::optional<std::uint64_t> VerifiedPrefix::only_object(BytesView bytes) const {
-  if (rest_.empty() || bytes.size() != prefix_.size() + rest_.size() ||
-      !is_start_of(bytes) || !starts(bytes.subspan(prefix_.size()), rest_)) {
+  if (after_prefix_.empty() || bytes.size() != prefix_.size() + after_prefix_.size() ||
+      !is_start_of(bytes) || !starts(bytes.subspan(prefix_.size()), after_prefix_)) {
     return std::nullopt;
   }
   return only_object_;
@@ -188,12 +188,12 @@ bool VerifiedPrefix::refers_to_objects() const {
   });
 }
 
-bool VerifiedPrefix::check_value(const CheckedPart& passed) {
+bool VerifiedPrefix::check_value(const CheckedPart& checked) {
   const Limits limits;
   const Envelope& envelope = envelope_;
   Reader reader(envelope.payload.bytes, limits, envelope.payload.offset);
   PayloadCheck check(envelope, limits);
-  check.skip(passed);
+  check.skip(checked);
   return check.check_value(reader) && check.code_uses().empty();
 }
 

@@ -40,7 +40,7 @@ class VerifiedPrefix {
   // caller has checked. False if the value uses code or is invalid. open() and verify()
   // accept every envelope that begin() and check_value() accept. Cost: one pass over
   // the value.
-  bool check_value(const CheckedPart& passed = {});
+  bool check_value(const CheckedPart& checked = {});
 
   // The number of uses of code in the definitions.
   std::size_t code_uses() const { return code_uses_; }
@@ -53,7 +53,7 @@ class VerifiedPrefix {
   bool refers_to_objects() const;
 
   std::vector<std::uint8_t> prefix_;
-  std::vector<std::uint8_t> rest_;  // The bytes behind it, for only_object().
+  std::vector<std::uint8_t> after_prefix_;  // The bytes behind it, for only_object().
   std::uint64_t only_object_ = 0;
   std::vector<std::uint8_t> debug_info_;
   std::vector<std::uint8_t> definitions_;     // All of the payload before the value.

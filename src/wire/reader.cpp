@@ -204,7 +204,7 @@ bool Reader::read_any_binary(BytesView& value, std::string_view what) {
   return true;
 }
 
-bool Reader::take_node_tag(std::uint8_t& tag) {
+bool Reader::read_node_tag(std::uint8_t& tag) {
   if (failed_ || values_left_ == 0) return false;
   const std::uint8_t* at = bytes_.data() + position_;
   if (!starts_node(at, bytes_.data() + bytes_.size())) return false;

@@ -222,13 +222,13 @@ class Reader {
   // Continues at this offset, which must not be before the present one. Skipped values
   // are not counted. Error: kTruncated.
   bool skip_to(std::size_t offset) {
-    BytesView passed;
-    return take(passed, offset - this->offset());
+    BytesView skipped;
+    return take(skipped, offset - this->offset());
   }
 
   // Skips `size` bytes that hold `values` values. False, and nothing read, if that
   // exceeds the input or max_values.
-  bool pass(std::size_t size, std::size_t values) {
+  bool skip_bytes(std::size_t size, std::size_t values) {
     if (failed_ || size > left() || values > values_left_) return false;
     position_ += size;
     values_left_ -= values;
@@ -237,7 +237,7 @@ class Reader {
 
   // Consumes the extension that starts a node, if it is next; callers ask right after
   // an array token. `tag` is not checked.
-  bool take_node_tag(std::uint8_t& tag);
+  bool read_node_tag(std::uint8_t& tag);
 
   // Sets the error unless there is one. Returns false, for `return reader.fail(…)`.
   bool fail(ErrorCode code, std::size_t offset, std::string detail);
