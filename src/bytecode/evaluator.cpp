@@ -186,13 +186,13 @@ bool Evaluator::evaluate(const Instruction& instruction) {
       return true;
     case Operation::kCopy:
       if (instruction.argument == 0 || instruction.argument > height()) {
-        return malformed("COPY of what is not there");
+        return malformed("COPY of a missing stack item");
       }
       push(peek(instruction.argument));
       return true;
     case Operation::kSwap:
       if (instruction.argument == 0 || instruction.argument > height()) {
-        return malformed("SWAP with what is not there");
+        return malformed("SWAP with a missing stack item");
       }
       std::swap(slots_.back(), slots_[slots_.size() - instruction.argument]);
       return true;

@@ -8,21 +8,21 @@
 namespace waybill::bytecode {
 namespace {
 
-constexpr std::uint8_t kFirst = 0x80;
-constexpr std::uint8_t kMore = 0x40;
-constexpr int kMaxGroups = 5;
+constexpr std::uint8_t kEntryStart = 0x80;
+constexpr std::uint8_t kMoreFollows = 0x40;
+constexpr int kMaxFieldGroups = 5;
 
 }  // namespace
 
 // False if the number is truncated or too long.
 bool ExceptionReader::read_number(std::uint32_t& number) {
   number = 0;
-  for (int groups = 0; groups < kMaxGroups && at_ < table_.size(); ++groups) {
+  for (int groups = 0; groups < kMaxFieldGroups && at_ < table_.size(); ++groups) {
     const bool is_first = at_ == start_;
     const std::uint8_t byte = table_[at_++];
-    if (((byte & kFirst) != 0) != is_first) return false;
+    if (((byte & kEntryStart) != 0) != is_first) return false;
     number = number << 6 | (byte & 0x3fu);
-    if ((byte & kMore) == 0) return true;
+    if ((byte & kMoreFollows) == 0) return true;
   }
   return false;
 }

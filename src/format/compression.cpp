@@ -244,7 +244,7 @@ Result<void> CompressedBlocks::next(std::span<std::uint8_t> out) {
   frame_.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
   if (!is_frame_start(frame_, out.size())) {
     return fail(
-        "a zstd frame should tell the size of its block, and have neither "
+        "a zstd frame should contain the size of its block, and have neither "
         "dictionary nor checksum");
   }
   digest_.add(frame_);

@@ -38,8 +38,8 @@ bool read_name(Reader& reader, std::string_view& name, std::string_view what) {
                      std::string(what) + " should be UTF-8");
 }
 
-bool read_names(Reader& reader, std::vector<std::string_view>& names,
-                std::string_view what) {
+bool read_utf8_names(Reader& reader, std::vector<std::string_view>& names,
+                     std::string_view what) {
   std::uint64_t count = 0;
   if (!reader.read_array(count, what)) return false;
   names.reserve(std::min<std::uint64_t>(count, reader.left()));
@@ -78,7 +78,7 @@ bool read_place(Reader& reader, const Sources& sources, SourceUnit& unit) {
   }
   return unit.start + unit.length <= sources.text_length ||
          reader.fail(ErrorCode::kMalformed, offset,
-                     "a source text ends behind the last of them");
+                     "a source text ends behind the end of all texts");
 }
 
 bool read_recipe(Reader& reader, SourceUnit& unit) {
@@ -101,9 +101,9 @@ bool read_recipe(Reader& reader, SourceUnit& unit) {
       !read_number(reader, unit.optimization, 2, "the optimization of a source unit") ||
       !read_number(reader, unit.lines, INT32_MAX, "lines of a source unit") ||
       !read_number(reader, unit.column, INT32_MAX, "the column of a source unit") ||
-      !read_names(reader, unit.futures, "future features of a source unit") ||
-      !read_names(reader, unit.free_names, "free names of a source unit") ||
-      !read_names(reader, unit.imports, "imports of a source unit")) {
+      !read_utf8_names(reader, unit.futures, "future features of a source unit") ||
+      !read_utf8_names(reader, unit.free_names, "free names of a source unit") ||
+      !read_utf8_names(reader, unit.imports, "imports of a source unit")) {
     return false;
   }
   unit.recipe = rest.first(reader.offset() - start);
@@ -122,8 +122,8 @@ bool read_unit(Reader& reader, std::size_t code_count, Sources& sources) {
   if (unit.code >= code_count ||
       (!sources.units.empty() && unit.code <= sources.units.back().code)) {
     return reader.fail(ErrorCode::kMalformed, offset,
-                       "source units stand in the order of the code section, one for "
-                       "a body at most");
+                       "source units should be in the order of the code section, at "
+                       "most one for a body");
   }
   if (!read_place(reader, sources, unit) || !read_recipe(reader, unit)) return false;
   sources.units.push_back(std::move(unit));

@@ -189,8 +189,9 @@ std::vector<std::string> Policy::doubts() const {
     if (allowance == rules_.end()) continue;
     doubts.push_back("`" + denial->text() + "` denies by name what `" +
                      allowance->text() +
-                     "` allows by a wildcard: what has other names too, or does the "
-                     "same, is let in; allow by name what is needed instead");
+                     "` allows by a wildcard: the same object under another name, or "
+                     "one with the same effect, is allowed; allow the needed names "
+                     "instead");
   }
   return doubts;
 }

@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "format/buffer_table.h"
 #include "text/json.h"
-#include "trust/key_text.h"
 #include "trust/signature_tail.h"
 #include "wire/reader.h"
 #include "wire/writer.h"

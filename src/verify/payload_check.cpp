@@ -208,7 +208,7 @@ bool PayloadCheck::next_rule(Reader& reader, Frame& frame, Rule& rule) {
   }
   const auto mask = static_cast<std::uint16_t>(1u << field);
   if ((frame.fields_seen & mask) != 0) {
-    return reader.fail(ErrorCode::kMalformed, offset, "a function field stands twice");
+    return reader.fail(ErrorCode::kMalformed, offset, "a function field occurs twice");
   }
   frame.fields_seen |= mask;
   rule = part->rule;
@@ -405,7 +405,7 @@ bool PayloadCheck::check_extension(Reader& reader, const Token& token, Rule rule
   const bool is_value = is_object(rule) || is_constant(rule);
   switch (static_cast<ExtType>(token.ext_type)) {
     case ExtType::kNode:
-      return expect(false, "a node's tag stands outside the start of an array");
+      return expect(false, "a node's tag is not at the start of an array");
     case ExtType::kReference:
       return is_referable(rule) ? check_reference(reader, token, rule)
                                 : fail_rule(reader, token, rule);
@@ -471,7 +471,7 @@ bool PayloadCheck::check_reference(Reader& reader, const Token& token, Rule rule
   const std::size_t place = scope_.place_of(number);
   if (envelope_.shared[place] >= token.offset - start_) {
     return fail("reference " + std::to_string(number) +
-                " means an object that has not come yet");
+                " is to an object that comes later");
   }
   if (number > reference_count_) {
     return fail("references are numbered in order of first use, and " +
@@ -487,7 +487,7 @@ bool PayloadCheck::check_reference(Reader& reader, const Token& token, Rule rule
       (rule == Rule::kNamespace &&
        tag == static_cast<std::uint8_t>(NodeTag::kNamespace)) ||
       (rule == Rule::kCell && tag == static_cast<std::uint8_t>(NodeTag::kCell));
-  return fits || fail("reference " + std::to_string(number) + " should mean " +
+  return fits || fail("reference " + std::to_string(number) + " should be to " +
                       std::string(describe(rule)));
 }
 

@@ -147,7 +147,7 @@ bool ResourceMeter::charge(Reader& reader, std::size_t offset, std::uint64_t mem
   unfolded_ += std::min(unfolded, left);
   return unfolded <= left || limits_.max_unfolded == Limits::kNone ||
          fail_limit(reader, offset, "max_unfolded", limits_.max_unfolded,
-                    "values, with what references mean counted each time,");
+                    "values, with the targets of references counted each time,");
 }
 
 bool ResourceMeter::add_leaf(Reader& reader, const Token& token) {

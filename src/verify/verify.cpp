@@ -96,8 +96,8 @@ class CodeCheck {
       const auto found = index_of_.find(hash);
       if (found == index_of_.end()) {
         return reader.fail(ErrorCode::kUndeclared, fields.constants.offset,
-                           "nested code stands in the code section before the code "
-                           "around it, and this does not");
+                           "nested code should precede the code around it in the code "
+                           "section, and this does not");
       }
       nested.push_back(found->second);
     }

@@ -41,8 +41,8 @@ bool Reader::fail(ErrorCode code, std::size_t offset, std::string detail) {
 bool Reader::fail_short(std::uint64_t wanted, std::string_view what) {
   return fail(ErrorCode::kTruncated, offset(),
               std::to_string(wanted) + " " + std::string(what) +
-                  " are announced, and the input ends " + std::to_string(left()) +
-                  " bytes on; was it cut off");
+                  " are announced, and " + std::to_string(left()) +
+                  " bytes are left; was the input cut off");
 }
 
 bool Reader::next(Token& token) {
@@ -70,7 +70,7 @@ bool Reader::next(Token& token) {
     token.bytes = bytes_.subspan(position_ + lead.head, length);
     position_ += length;
   } else if (lead.counts == Counts::kInvalid) {
-    return fail(ErrorCode::kMalformed, offset(), "0xc1 is no msgpack value");
+    return fail(ErrorCode::kMalformed, offset(), "0xc1 is not a msgpack value");
   } else {
     const bool pairs = lead.counts == Counts::kPairs;
     token.type = pairs ? TokenType::kMap : TokenType::kArray;
@@ -116,7 +116,7 @@ bool Reader::skip() {
       if (length > left() - lead.head) return fail_short(length, "bytes");
       position_ += length;
     } else if (lead.counts == Counts::kInvalid) {
-      return fail(ErrorCode::kMalformed, offset(), "0xc1 is no msgpack value");
+      return fail(ErrorCode::kMalformed, offset(), "0xc1 is not a msgpack value");
     } else if (lead.counts != Counts::kNothing) {
       items = length_of(lead, at) << (lead.counts == Counts::kPairs ? 1 : 0);
       if (items > left() - lead.head) return fail_short(items, "values");

@@ -22,10 +22,10 @@ std::string text_of(const Result<void>& result) {
 
 TEST(ErrorCodes, Truncated) {
   const Bytes bytes = {0x98, 0x95, 0xa2, 'w'};
-  EXPECT_EQ(
-      text_of(open(bytes)),
-      "truncated at byte 0: 8 values are announced, and the input ends 4 bytes on; "
-      "was it cut off");
+  EXPECT_EQ(text_of(open(bytes)),
+            "truncated at byte 0: 8 values are announced, and 4 bytes are left; was "
+            "the input "
+            "cut off");
 }
 
 TEST(ErrorCodes, NotAnEnvelope) {
