@@ -209,7 +209,7 @@ namespace envelope {
 
 bool is_frame_start(BytesView frame, std::size_t content_size) {
   constexpr std::uint8_t kMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
-  // The descriptor without the field for the size of the content size.
+  // The bits of the descriptor, except the width of the content size.
   constexpr std::uint8_t kFlags = 0x3f;
   constexpr std::uint8_t kSingleSegment = 0x20;
   return frame.size() > sizeof kMagic && std::ranges::equal(frame.first(4), kMagic) &&

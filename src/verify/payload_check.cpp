@@ -499,8 +499,8 @@ bool PayloadCheck::skip_checked_part(Reader& reader, Rule rule) {
   return reader.skip_to(checked_part_.end);
 }
 
-// Skips a short call of `count` values, whose head and tag are read. Its arguments must
-// be old: no reference target, and no first reference to an object.
+// Skips a short call of `count` values, whose head and tag are read. It must contain
+// nothing new: no reference target, and no first reference to an object.
 bool PayloadCheck::skip_short_call(Reader& reader, std::uint64_t count) {
   if (meter_ != nullptr || count != shape_of(NodeTag::kObject).least ||
       stack_.size() >= limits_.max_depth) {
