@@ -17,9 +17,7 @@ except waybill.PolicyError as error:
 """
 
     assert fresh_process.execute(program, waybill.dumps(DATA)) == DATA
-    assert "code by value" in fresh_process.execute(
-        program, waybill.dumps(CODE)
-    )
+    assert "code by value" in fresh_process.execute(program, waybill.dumps(CODE))
 
 
 @pytest.mark.parametrize(
