@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "format/buffer_table.h"
 #include "format/manifest_codec.h"
+#include "format/manifest_codec.h"
 #include "require.h"
 #include "waybill/diff.h"
 #include "waybill/envelope.h"

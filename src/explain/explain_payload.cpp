@@ -17,7 +17,7 @@
 #include "explain/payload_walk.h"
 #include "format/value_view.h"
 #include "parts/array_kinds.h"
-#include "report/node_names.h"
+#include "report/value_text.h"
 #include "report/paths.h"
 #include "report/value_text.h"
 #include "waybill/explanation.h"
@@ -28,7 +28,7 @@ namespace {
 using envelope::CodeBook;
 using envelope::CodePlaces;
 using envelope::CodeUse;
-using envelope::NodeNames;
+using envelope::NameOptions;
 using envelope::StepFormatter;
 using envelope::StepText;
 using envelope::TreePart;
@@ -132,7 +132,7 @@ class PartWords {
   const CodeBook& code_;
   ValueNames names_;
   StepFormatter steps_;
-  NodeNames node_names_;  // As types are called.
+  NameOptions node_names_;  // As types are called.
   // Values that may be looked at to tell what arrays are: what an envelope refers to
   // again and again could be looked at without end.
   std::uint64_t budget_;

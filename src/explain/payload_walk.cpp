@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "format/value_view.h"
-#include "report/part_links.h"
+#include "report/paths.h"
 
 namespace waybill::envelope {
 namespace {
@@ -298,7 +298,7 @@ class Walk {
   void open() {
     PartCursor::Container& own = cursor_.container();
     PartNote& note = own.note;
-    if (is_inner_at(cursor_.open(), cursor_.depth())) return;
+    if (is_implicit_at(cursor_.open(), cursor_.depth())) return;
     const bool is_name = own.tag == static_cast<std::uint8_t>(NodeTag::kGlobal) &&
                          !tree_.is_empty() && is_type_of(cursor_.part());
     if (is_name) return;
@@ -312,7 +312,7 @@ class Walk {
     TreePart part = part_here(kind_of(own.tag));
     part.count = own.count;
     const std::size_t depth = cursor_.depth();
-    if (depth != 0 && holds_at(cursor_.open(), depth - 1) == Holds::kDefinitions) {
+    if (depth != 0 && role_at(cursor_.open(), depth - 1) == ContainerRole::kDefinitions) {
       part.definition = note.definition = define();
     }
     tree_.open(part);
@@ -402,7 +402,7 @@ class Walk {
     }
     if (!is_object(cursor_.rule()) || token.is(wire::ExtType::kReference)) return;
     const bool is_key = cursor_.around().is_key();
-    if (is_key && holds_at(cursor_.open(), cursor_.depth() - 1) != Holds::kPairs)
+    if (is_key && role_at(cursor_.open(), cursor_.depth() - 1) != ContainerRole::kPairs)
       return;
     if (is_in_identified()) {
       tree_.innermost().offset = token.offset;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "explain/code_places.h"
-#include "report/part_links.h"
+#include "report/paths.h"
 #include "waybill/envelope.h"
 #include "waybill/explanation.h"
 

@@ -11,7 +11,7 @@
 #include <charconv>
 #include <utility>
 
-#include "report/node_names.h"
+#include "report/value_text.h"
 
 namespace waybill::envelope {
 namespace {

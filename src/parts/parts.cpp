@@ -12,7 +12,6 @@
 #include "format/payload_cursor.h"
 #include "format/value_view.h"
 #include "parts/array_kinds.h"
-#include "report/node_names.h"
 #include "report/value_text.h"
 
 namespace waybill {

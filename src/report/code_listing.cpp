@@ -20,8 +20,8 @@ using bytecode::ListedInstruction;
 using bytecode::Operand;
 using wire::Reader;
 
-// As CPython 3.13 and later say it, of all versions.
-const char* call_part(const ListedInstruction& instruction) {
+// What CPython 3.13 and later append to the name; written for all versions.
+const char* null_suffix(const ListedInstruction& instruction) {
   if (!instruction.pushes_null) return "";
   return instruction.opcode == "LOAD_GLOBAL" ? " + NULL" : " + NULL|self";
 }
@@ -35,7 +35,7 @@ std::vector<std::string> constants_of(const CodeFields& fields, const ValueNames
   return constants;
 }
 
-void fill_exceptions(const CodeFields& fields, Json entries) {
+void add_exceptions(const CodeFields& fields, Json entries) {
   entries.make_array();
   bytecode::ExceptionReader reader(fields.exception_table, fields.instructions.size());
   bytecode::ExceptionEntry entry;
@@ -49,7 +49,7 @@ void fill_exceptions(const CodeFields& fields, Json entries) {
   }
 }
 
-void fill_place(const FirstLocation& location, std::size_t max_text, Json body) {
+void add_location(const FirstLocation& location, std::size_t max_text, Json body) {
   if (!location.is_known) return;
   body["file"] = end_of(location.file, max_text);
   body["first_line"] = location.first_line;
@@ -57,7 +57,7 @@ void fill_place(const FirstLocation& location, std::size_t max_text, Json body) 
 
 void fill_listing(const CodeListing& listing, const CodeFields& fields,
                   const FirstLocation& location, std::size_t max_text, Json model) {
-  fill_place(location, max_text, model);
+  add_location(location, max_text, model);
   const Json instructions = model["instructions"].make_array();
   const bytecode::CodeLines lines(location.line_table.bytes, location.first_line);
   for (const ListedInstruction& instruction : listing.instructions()) {
@@ -73,27 +73,27 @@ void fill_listing(const CodeListing& listing, const CodeFields& fields,
     if (instruction.is_jump) row["target"] = instruction.target;
   }
   if (!listing.verdict()) set_error(model["unreadable"], listing.verdict().error());
-  fill_exceptions(fields, model["exception_entries"]);
+  add_exceptions(fields, model["exception_entries"]);
 }
 
-// By wire::UnitKind.
-constexpr const char* kKinds[] = {"function", "lambda", "annotate", "class_annotate",
-                                  "generated"};
+// Indexed by wire::UnitKind.
+constexpr const char* kUnitKinds[] = {"function", "lambda", "annotate",
+                                      "class_annotate", "generated"};
 
-// Where the text begins. Of a class that is the line below its first one.
-std::uint64_t line_of(const SourceUnit& unit, const FirstLocation& location) {
+// The line at which the text begins. The text of a class begins below its first line.
+std::uint64_t first_line_of(const SourceUnit& unit, const FirstLocation& location) {
   const bool is_below = unit.kind == wire::UnitKind::kClassAnnotate;
   return std::uint64_t{location.first_line} + unit.lines + (is_below ? 1 : 0);
 }
 
-// Units may share texts: what is shown is counted each time.
-class Texts {
+// Units may share texts. The limit counts a text each time that it is shown.
+class SourceTexts {
  public:
-  explicit Texts(const Sources& sources) {
+  explicit SourceTexts(const Sources& sources) {
     if (!sources.units.empty()) texts_ = texts_of(sources);
   }
 
-  void fill(const SourceUnit& unit, Json model) {
+  void add_to(Json model, const SourceUnit& unit) {
     if (!texts_) {
       set_error(model["error"], texts_.error());
     } else if (unit.length <= left_) {
@@ -129,7 +129,7 @@ std::string CodeListing::meaning(const ListedInstruction& instruction) const {
     case Operand::kConstant:
       return instruction.index < constants_.size() ? constants_[instruction.index] : "";
     case Operand::kName:
-      return name_at(fields_.names, instruction.index) + call_part(instruction);
+      return name_at(fields_.names, instruction.index) + null_suffix(instruction);
     case Operand::kLocal:
     case Operand::kCell:
       return name_at(fields_.local_names, instruction.index);
@@ -156,20 +156,20 @@ void fill_sources(const Envelope& envelope, const ReportOptions& options, Json c
   const Sources sources = sources_of(envelope, sources_section(envelope));
   const std::vector<FirstLocation> locations = first_locations(envelope);
   const std::vector<std::uint32_t> uses = code_uses_of(envelope);
-  Texts texts(sources);
+  SourceTexts texts(sources);
   for (const std::uint32_t index : std::set(uses.begin(), uses.end())) {
     if (index >= envelope.code.size()) break;
     const Json body = code[index];
     const FirstLocation& location = locations[index];
-    fill_place(location, options.max_text, body);
+    add_location(location, options.max_text, body);
     const Json model = body["source"];
     const SourceUnit* const unit = sources.unit_of(index);
     if (unit == nullptr) continue;
     model.make_object(4);
-    model["kind"] = kKinds[static_cast<std::size_t>(unit->kind)];
+    model["kind"] = kUnitKinds[static_cast<std::size_t>(unit->kind)];
     model["size"] = unit->length;
-    if (location.is_known) model["line"] = line_of(*unit, location);
-    texts.fill(*unit, model);
+    if (location.is_known) model["line"] = first_line_of(*unit, location);
+    texts.add_to(model, *unit);
   }
 }
 

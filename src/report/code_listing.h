@@ -1,7 +1,7 @@
 #pragma once
 
-// Code bodies disassembled: instructions with what their arguments mean, lines, and the
-// exception table. And the source that travels beside code, unit by unit.
+// Disassembled code bodies: instructions with the meaning of their arguments, lines,
+// and the exception table. And the source that travels beside code, unit by unit.
 
 #include <cstdint>
 #include <string>
@@ -16,8 +16,8 @@
 
 namespace waybill::envelope {
 
-// The instructions of one body, and what can be told of them. `fields`, and what it
-// points into, must outlive this.
+// The instructions and constants of one body. `fields`, and the bytes it points into,
+// must outlive this.
 class CodeListing {
  public:
   CodeListing(const CodeFields& fields, const PythonVersion& python,
@@ -26,14 +26,14 @@ class CodeListing {
   const std::vector<bytecode::ListedInstruction>& instructions() const {
     return instructions_;
   }
-  // Why there are no more instructions; the offset counts in co_code.
+  // The error that ended the instructions early, if any; its offset is one in co_code.
   const Result<void>& verdict() const { return verdict_; }
 
-  // What the argument stands for: a name, a constant, an operator, "to 24"; empty where
-  // nothing is known.
+  // What the argument stands for: a name, a constant, an operator, "to 24"; empty if it
+  // is not known.
   std::string meaning(const bytecode::ListedInstruction& instruction) const;
 
-  // The constants, each as one line; no longer than `max_text` each.
+  // The constants, each as one line of at most `max_text` bytes.
   const std::vector<std::string>& constants() const { return constants_; }
 
  private:
@@ -47,19 +47,19 @@ class CodeListing {
   Result<void> verdict_;
 };
 
-// Adds to the report of each body that can be read: "instructions",
-// "exception_entries"; "file" and "first_line" where the debug information tells them;
-// "unreadable" where the instructions end early. `code` is the array of reports, whose
-// objects have room for so many keys more.
+// Adds to the report of each readable body: "instructions" and "exception_entries";
+// "file" and "first_line" if the debug information has them; "unreadable" if the
+// instructions end early. `code` is the array of reports; each of its objects must have
+// room for kListingKeys more keys.
 void fill_listings(const Envelope& envelope, const ReportOptions& options, Json code);
 inline constexpr std::size_t kListingKeys = 5;
 
-// Adds to the report of each body that the payload uses: "source", null where it has
-// none; "file" and "first_line" where the debug information tells them. `code` is the
-// array of reports. Nested code comes with that around it, and has none of its own.
-// Where texts are damaged, "error" stands in the place of "text". All texts together
-// are no more than the 16 MiB that an envelope may have: what is beyond has no "text".
+// Adds to the report of each body that the payload uses: "source", null if there is
+// none; "file" and "first_line" if the debug information has them. `code` is the array
+// of reports. The source of nested code is part of that of the enclosing code.
+// Damaged texts are replaced by "error". The texts shown are limited to the 16 MiB that
+// an envelope may have in all; units beyond the limit have no "text".
 void fill_sources(const Envelope& envelope, const ReportOptions& options, Json code);
-inline constexpr std::size_t kSourceKeys = 1;  // Besides those of listings.
+inline constexpr std::size_t kSourceKeys = 1;  // In addition to kListingKeys.
 
 }  // namespace waybill::envelope

@@ -1,8 +1,12 @@
+// Steps are spelled as in errors: src/python/encode/paths/label.h, and the labels in
+// src/python/encode/codecs. Steps that Python cannot evaluate are markers:
+// docs/paths.md.
 // Tested by tests/report/paths_at_test.cpp and tests/explain/explain_payload_test.cpp.
 
 #include "report/paths.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "format/leaf_kind.h"
@@ -18,11 +22,161 @@ using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
 
-constexpr std::size_t kLongestKey = 100;   // Bytes of a key that are shown.
-constexpr std::size_t kLongestName = 200;  // Likewise, of names.
-constexpr std::uint64_t kMostItems = 8;    // Of a tuple that is a key.
+bool is(const OpenContainer& container, NodeTag tag) {
+  return container.tag == static_cast<std::uint8_t>(tag);
+}
 
-// Whether Python takes the text for a name. Letters of other alphabets pass.
+Link link_in_node(const OpenContainer& node) {
+  const std::uint64_t index = node.index();
+  if (is(node, NodeTag::kTuple)) return {.style = Style::kIndex, .number = index};
+  if (is(node, NodeTag::kSet) || is(node, NodeTag::kFrozenSet)) {
+    return {.style = Style::kPlace, .label = "element", .number = index};
+  }
+  const Part* part = node.shape == nullptr ? nullptr : node.shape->part(index);
+  if (part == nullptr) return {.style = Style::kMarker, .label = "part"};
+  const bool is_wrapper =
+      is(node, NodeTag::kIdentified) || is(node, NodeTag::kDefinitions);
+  if (is_wrapper && part->name == "value") return {};
+  const std::string_view step = part->step.empty() ? part->name : part->step;
+  const bool is_expression = step.starts_with('.') || step.starts_with('[');
+  return {.style = is_expression ? Style::kText : Style::kMarker, .label = step};
+}
+
+Link link_in_map(const OpenContainer& map, ContainerRole role) {
+  if (map.is_key()) return {.style = Style::kMarker, .label = "key"};
+  Link link{.style = Style::kKey, .number = map.index() / 2, .at = map.key};
+  switch (role) {
+    case ContainerRole::kAttributes:
+      link.style = Style::kAttribute;
+      return link;
+    case ContainerRole::kGlobals:
+      link.style = Style::kGlobal;
+      return link;
+    case ContainerRole::kImports:
+    case ContainerRole::kKeywords:
+      link.style = Style::kNamed;
+      link.label = role == ContainerRole::kImports ? "import" : "argument";
+      return link;
+    case ContainerRole::kFields: {
+      const std::string_view name = function_field_name(map.field);
+      if (!name.empty()) return {.style = Style::kDunder, .label = name};
+      return {.style = Style::kPlace, .label = "field", .number = map.field};
+    }
+    default:
+      return link;
+  }
+}
+
+// The roles of lists and maps that the grammar prescribes, by rule and name of the
+// part.
+struct RoleRow {
+  Rule rule;
+  std::string_view part;
+  ContainerRole role;
+};
+constexpr auto kRoles = std::to_array<RoleRow>({
+    {Rule::kCells, "closure", ContainerRole::kClosure},
+    {Rule::kObjectsOrEmpty, "closure", ContainerRole::kCells},
+    {Rule::kFunctionFields, "fields", ContainerRole::kFields},
+    {Rule::kNamedObjects, "globals", ContainerRole::kGlobals},
+    {Rule::kNamedObjects, "imports", ContainerRole::kImports},
+    {Rule::kNamedObjects, "dict", ContainerRole::kAttributes},
+    {Rule::kObjects, "definitions", ContainerRole::kDefinitions},
+    {Rule::kObjects, "bases", ContainerRole::kBases},
+    {Rule::kObjects, "args", ContainerRole::kArguments},
+    {Rule::kObjects, "items", ContainerRole::kItems},
+    {Rule::kPairs, "namespace", ContainerRole::kAttributes},
+    {Rule::kPairs, "attributes", ContainerRole::kAttributes},
+    {Rule::kPairs, "kwargs", ContainerRole::kKeywords},
+    {Rule::kPairs, "pairs", ContainerRole::kPairs},
+});
+
+std::string_view name_of_part(const OpenContainer& own) {
+  return own.part == nullptr ? std::string_view() : own.part->name;
+}
+
+bool is_state_pair(const OpenContainer& own) {
+  return name_of_part(own) == "state" && is(own, NodeTag::kTuple) && own.count == 2;
+}
+
+}  // namespace
+
+ContainerRole role_of(const OpenContainer& own, const OpenContainer* around) {
+  const std::string_view part = name_of_part(own);
+  if (!is_object(own.rule)) {
+    const auto row = std::ranges::find_if(kRoles, [&](const RoleRow& each) {
+      return each.rule == own.rule && each.part == part;
+    });
+    return row == kRoles.end() ? ContainerRole::kValues : row->role;
+  }
+  const bool is_in_state = around != nullptr && is_state_pair(*around);
+  if (own.is_map) {
+    const bool is_dict = is_in_state || part == "state" || part == "dict";
+    return is_dict ? ContainerRole::kAttributes : ContainerRole::kPairs;
+  }
+  if (is_state_pair(own)) return ContainerRole::kState;
+  return own.tag == 0 ? ContainerRole::kItems : ContainerRole::kValues;
+}
+
+bool is_implicit(const OpenContainer& own, const OpenContainer* around) {
+  if (!is_object(own.rule)) return true;
+  const ContainerRole role = role_of(own, around);
+  return role == ContainerRole::kAttributes || role == ContainerRole::kState;
+}
+
+Link link_in(const OpenContainer& around, const OpenContainer* second,
+             const OpenContainer* third) {
+  const ContainerRole role = role_of(around, second);
+  if (around.is_map) return link_in_map(around, role);
+  const std::uint64_t index = around.index();
+  switch (role) {
+    case ContainerRole::kArguments:
+      return {.style = Style::kArgument, .label = "argument", .number = index};
+    case ContainerRole::kDefinitions:
+      return {.style = Style::kPlace, .label = "definition", .number = index};
+    case ContainerRole::kBases:
+      return {.style = Style::kIndex, .label = ".__bases__", .number = index};
+    case ContainerRole::kClosure:
+      return {.style = Style::kIndex, .label = ".__closure__", .number = index};
+    case ContainerRole::kCells:
+      return {.style = Style::kCell,
+              .number = index,
+              .at = third == nullptr ? 0 : third->offset};
+    case ContainerRole::kState:
+      return {.style = Style::kMarker, .label = "state"};
+    case ContainerRole::kItems:
+      return {.style = Style::kIndex, .number = index};
+    default:
+      return around.tag != 0 ? link_in_node(around) : Link{};
+  }
+}
+
+std::string_view step_to_implicit(ContainerRole role) {
+  switch (role) {
+    case ContainerRole::kAttributes:
+      return ".__dict__";
+    case ContainerRole::kGlobals:
+      return ".__globals__";
+    case ContainerRole::kCells:
+    case ContainerRole::kClosure:
+      return ".__closure__";
+    case ContainerRole::kBases:
+      return ".__bases__";
+    case ContainerRole::kState:
+      return "<state>";
+    default:
+      return {};
+  }
+}
+
+namespace {
+
+constexpr std::size_t kMaxKeyText = 100;     // Bytes of a key that are shown.
+constexpr std::size_t kMaxNameText = 200;    // Bytes of a name that are shown.
+constexpr std::uint64_t kMaxTupleItems = 8;  // Items of a tuple shown as a key.
+
+// Whether the text is a Python identifier. Any character beyond ASCII counts as a
+// letter.
 bool is_name(std::string_view text) {
   const auto is_letter = [](unsigned char byte) {
     return byte == '_' || byte >= 0x80 || (byte >= 'a' && byte <= 'z') ||
@@ -35,14 +189,14 @@ bool is_name(std::string_view text) {
          });
 }
 
-// Whether repr() gives an expression for a value without values in it.
+// Whether repr() of a leaf is an expression.
 bool is_literal_leaf(const Token& token) {
   const LeafKind kind = leaf_kind(token);
   if (kind == LeafKind::kReal) return token.real - token.real == 0;  // Finite.
   return kind <= LeafKind::kComplex;
 }
 
-// As repr() of text: in double quotes if that spares a backslash.
+// Like repr() of text: in double quotes if that avoids a backslash.
 std::string quoted_key(std::string_view text) {
   if (text.find('\'') == text.npos || text.find('"') != text.npos) {
     return "'" + escaped(text, false) + "'";
@@ -57,11 +211,11 @@ std::string quoted_key(std::string_view text) {
   return shown + '"';
 }
 
-// Whether repr() gives an expression for it: a leaf, or a tuple of few.
+// Whether repr() of a value is a short expression: a leaf, or a tuple of a few leaves.
 bool is_literal(const ValueView& value) {
   if (!value.is(NodeTag::kTuple)) return is_literal_leaf(value.token());
   const std::uint64_t count = *value.items();
-  if (count > kMostItems) return false;
+  if (count > kMaxTupleItems) return false;
   for (std::uint64_t i = 0; i < count; ++i) {
     const ValueView item = ValueView::at(value.envelope(), value.value(i));
     if (!is_literal_leaf(item.token())) return false;
@@ -71,25 +225,24 @@ bool is_literal(const ValueView& value) {
 
 }  // namespace
 
-// What reports show of it, of up to kLongestKey bytes.
 std::string StepFormatter::text_of(const ValueView& value) const {
-  return value_text(reader_at(envelope_, value.offset()), names_, kLongestKey);
+  return value_text(reader_at(envelope_, value.offset()), names_, kMaxKeyText);
 }
 
 std::string_view StepFormatter::key_name(const Link& link) const {
   const std::string_view text = follow(link.at).text();
-  return text.size() <= kLongestName ? text : std::string_view();
+  return text.size() <= kMaxNameText ? text : std::string_view();
 }
 
-// A key as Python writes it, or as much of it as is shown.
+// A key as Python writes it, cut if it is too long.
 StepText StepFormatter::key_text(const Link& link) const {
   const ValueView key = follow(link.at);
   if (key.is_text()) {
     const std::string_view text = key.text();
-    const bool may_fit = text.size() <= kLongestKey;
-    std::string shown = quoted_key(start_of(text, kLongestKey));
-    if (may_fit && shown.size() <= kLongestKey) return {std::move(shown), true};
-    return {start_of(shown, kLongestKey), false};
+    const bool may_fit = text.size() <= kMaxKeyText;
+    std::string shown = quoted_key(start_of(text, kMaxKeyText));
+    if (may_fit && shown.size() <= kMaxKeyText) return {std::move(shown), true};
+    return {start_of(shown, kMaxKeyText), false};
   }
   if (is_literal(key)) {
     std::string text = text_of(key);
@@ -99,25 +252,25 @@ StepText StepFormatter::key_text(const Link& link) const {
   return {steps::marker(shown_type(key)), false};
 }
 
-// What stands in brackets for a key that cannot be written whole.
+// The type of a key, which a step shows if the key cannot be written in full.
 std::string StepFormatter::shown_type(const ValueView& key) const {
   const LeafKind kind = leaf_kind(key.token());
   if (kind == LeafKind::kReal || kind == LeafKind::kDict)
     return std::string(words_of(kind).type);
-  // Of too many digits; other leaves are cut.
+  // An int of too many digits: all other leaves are cut instead.
   if (kind != LeafKind::kList) return "int";
   const Shape* shape = key.shape();
   if (shape == nullptr) return "list";
   if (!key.is_object()) return std::string(shape->name);
   std::string name = text_of(follow(key.behind().offset()));
-  const std::string_view kClass = "<class ";
+  constexpr std::string_view kClass = "<class ";
   if (name.starts_with(kClass) && name.ends_with('>'))
     name = name.substr(kClass.size(), name.size() - kClass.size() - 1);
   return name;
 }
 
 StepText StepFormatter::step(const Link& link, std::size_t holder) {
-  // A bound method is made of its function and its object, which have names.
+  // The arguments that make a bound method are attributes of it.
   if (link.style == Style::kArgument && link.number < 2 && makes_method(holder)) {
     return {link.number == 0 ? ".__func__" : ".__self__"};
   }
@@ -150,8 +303,8 @@ std::uint64_t StepFormatter::place_of_cell(const Link& link) {
   return link.number < places.size() ? places[link.number] : UINT32_MAX;
 }
 
-// Properties, class methods and the like make something else of themselves when their
-// class is asked for them. Any object may.
+// Whether the attribute may be a descriptor, for which `class.name` evaluates to
+// something else. Any object of a class may be one.
 bool StepFormatter::may_be_descriptor(const Link& link, std::size_t holder) const {
   if (!follow(holder).is(NodeTag::kClass)) return false;
   Reader key = reader_at(envelope_, link.at);
@@ -168,7 +321,7 @@ bool StepFormatter::makes_method(std::size_t holder) const {
   return global && global->module == "types" && global->name == "MethodType";
 }
 
-// What its fields say, else what its code does.
+// The name in the fields of the function, else that of its code.
 std::string_view StepFormatter::name_of_function(const ValueView& function) const {
   const std::size_t code = function.code_index();
   const std::size_t fields = function.value(position_of(NodeTag::kFunction, "fields"));
@@ -192,14 +345,14 @@ StepText StepFormatter::name_at(std::size_t offset) const {
   } else if (value.is(NodeTag::kGlobal)) {
     name = follow(value.value(position_of(NodeTag::kGlobal, "name"))).text();
   }
-  std::string shown = start_of(name.substr(name.rfind('.') + 1), kLongestName);
+  std::string shown = start_of(name.substr(name.rfind('.') + 1), kMaxNameText);
   // No expression begins with "<lambda>".
   return {is_name(shown) ? std::move(shown) : "obj"};
 }
 
 namespace {
 
-constexpr std::size_t kMostSteps = 32;  // Of a path that are shown: the last ones.
+constexpr std::size_t kMaxSteps = 32;  // Longer paths are cut at the start.
 
 class PathWalk {
  public:
@@ -221,20 +374,20 @@ class PathWalk {
   }
 
  private:
-  // What is around comes first, and what leads to nothing is passed over. What is in a
-  // definition has a path that begins there.
+  // Collects steps from the inside out. The path of a value in a definition begins at
+  // that definition.
   std::string path_here() {
     const auto open = cursor_.open();
-    std::vector<std::string> parts;  // The last one first.
+    std::vector<std::string> parts;  // In reverse order.
     std::size_t depth = cursor_.depth();
     bool is_begun = false;
     if (cursor_.event() == CursorEvent::kOpen && has_no_link(depth)) {
-      parts.emplace_back(name_of_inner(holds_at(open, depth)));
+      parts.emplace_back(step_to_implicit(role_at(open, depth)));
     } else {
-      is_begun = add(depth, parts);
+      is_begun = add_step(depth, parts);
     }
-    for (; !is_begun && depth != 0 && parts.size() < kMostSteps; --depth) {
-      if (!has_no_link(depth - 1)) is_begun = add(depth - 1, parts);
+    for (; !is_begun && depth != 0 && parts.size() < kMaxSteps; --depth) {
+      if (!has_no_link(depth - 1)) is_begun = add_step(depth - 1, parts);
     }
     std::string path;
     if (!is_begun) path = depth == 0 ? steps_.root().text : "…";
@@ -242,18 +395,18 @@ class PathWalk {
     return path;
   }
 
-  // Whether a container that is open is what holds it. A namespace or a cell of a
-  // function is no object of its own, and has a name.
+  // Whether an open container needs no step: it is implicit, and not a node, such as a
+  // namespace or a cell, which has a name of its own.
   bool has_no_link(std::size_t depth) const {
     const auto open = cursor_.open();
     const bool is_node = open[depth].tag != 0 && !is_object(open[depth].rule);
-    return !is_node && is_inner_at(open, depth);
+    return !is_node && is_implicit_at(open, depth);
   }
 
-  // What leads to what stands at this depth. True if a path begins there.
-  bool add(std::size_t depth, std::vector<std::string>& parts) {
+  // Adds the step to the value at this depth. True if the path begins there.
+  bool add_step(std::size_t depth, std::vector<std::string>& parts) {
     const auto open = cursor_.open();
-    if (depth != 0 && holds_at(open, depth - 1) == Holds::kDefinitions) {
+    if (depth != 0 && role_at(open, depth - 1) == ContainerRole::kDefinitions) {
       const bool is_open = depth < open.size();
       parts.push_back(
           steps_.name_at(is_open ? open[depth].offset : cursor_.token().offset).text);

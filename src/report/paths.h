@@ -1,6 +1,12 @@
 #pragma once
 
-// Where values of a payload are, as paths, and the steps of these: docs/paths.md.
+// Paths to the values of a payload, and their steps: docs/paths.md.
+//
+// A link says how a value is reached from the object that holds it: an item of a list,
+// an attribute in the state of an object, a global of a function. Links follow from the
+// open containers alone, so a walk stores nothing for them:
+//
+//   while (cursor.next()) ... link_at(cursor.open(), depth)
 
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +16,84 @@
 #include <string_view>
 #include <vector>
 
+#include "format/path_steps.h"
+#include "format/payload_cursor.h"
 #include "format/value_view.h"
-#include "report/part_links.h"
 #include "report/value_text.h"
 #include "waybill/envelope.h"
 
 namespace waybill::envelope {
+
+// The step from a holder to a part, as steps::spelled() takes it. But the number of a
+// cell counts only the cells that the function brings: see
+// StepFormatter::place_of_cell().
+struct Link {
+  steps::Style style = steps::Style::kNone;
+  std::string_view label = {};  // Static storage.
+  std::uint64_t number = 0;
+  std::size_t at = 0;  // The offset of the key; for a cell, of the function.
+};
+
+// What the values in a container are to the part that the container belongs to.
+enum class ContainerRole : std::uint8_t {
+  kValues,       // Parts of a node, as the table of shapes names them.
+  kItems,        // Items of a list.
+  kPairs,        // Keys and values of a dict.
+  kAttributes,   // Attributes by name.
+  kGlobals,      // A function: its globals by name,
+  kImports,      //   the modules that its import statements find,
+  kCells,        //   the contents of the cells that it brings,
+  kClosure,      //   all its cells,
+  kFields,       //   and its other fields.
+  kArguments,    // Positional arguments of a call.
+  kKeywords,     // Keyword arguments of a call.
+  kDefinitions,  // Definitions of a payload.
+  kBases,        // Bases of a class.
+  kState,        // Two dicts: the object's __dict__ and its slots.
+};
+
+// `around`, `second` and `third` are the enclosing containers from the inside out; null
+// beyond the outermost one.
+ContainerRole role_of(const OpenContainer& own, const OpenContainer* around);
+
+// Whether a container is not an object itself: a list or map that the grammar
+// prescribes, or the dict of an object. Its values belong to its holder.
+bool is_implicit(const OpenContainer& own, const OpenContainer* around);
+
+// The link to the latest value of a container.
+Link link_in(const OpenContainer& around, const OpenContainer* second,
+             const OpenContainer* third);
+
+// The step to an implicit container, such as ".__globals__"; empty if it has no name.
+std::string_view step_to_implicit(ContainerRole role);
+
+// The same queries on the stack of a cursor: `depth` is the number of containers around
+// the value in question.
+template <typename Container>
+const OpenContainer* around_at(std::span<const Container> open, std::size_t depth,
+                               std::size_t more = 0) {
+  return depth <= more ? nullptr : &open[depth - more - 1];
+}
+template <typename Container>
+ContainerRole role_at(std::span<const Container> open, std::size_t depth) {
+  return role_of(open[depth], around_at(open, depth));
+}
+template <typename Container>
+bool is_implicit_at(std::span<const Container> open, std::size_t depth) {
+  return is_implicit(open[depth], around_at(open, depth));
+}
+// The root has the style kNone.
+template <typename Container>
+Link link_at(std::span<const Container> open, std::size_t depth) {
+  if (depth == 0) return {};
+  return link_in(open[depth - 1], around_at(open, depth, 1), around_at(open, depth, 2));
+}
+// The offset of the object that holds the value; 0 for the root.
+template <typename Container>
+std::size_t holder_at(std::span<const Container> open, std::size_t depth) {
+  while (depth > 0 && is_implicit_at(open, depth - 1)) --depth;
+  return depth == 0 ? 0 : open[depth - 1].offset;
+}
 
 struct StepText {
   std::string text;
@@ -28,23 +106,23 @@ class StepFormatter {
   StepFormatter(const Envelope& envelope, const ValueNames& names)
       : envelope_(envelope), names_(names) {}
 
-  // `holder`: where the value stands that the link leads from. Cost: by the length of
-  // the key, and of what makes the holder.
+  // `holder`: the offset of the value that the link starts from. Cost: linear in the
+  // key and in the parts of the holder before its arguments.
   StepText step(const Link& link, std::size_t holder);
 
-  // The place in __closure__ of the cell whose content a kCell leads to; UINT32_MAX if
-  // there is none. Cost: once for each function, by the bytes before its fields.
+  // The index in __closure__ of the cell that a kCell link leads to; UINT32_MAX if
+  // there is none. Cost: once per function, linear in the bytes before its fields.
   std::uint64_t place_of_cell(const Link& link);
 
-  // What the value at `offset` is called: a function or class by its name, else "obj".
+  // The name of the function or class at `offset`, else "obj".
   StepText name_at(std::size_t offset) const;
   StepText root() const { return name_at(envelope_.payload.offset); }
 
-  // The name that a key is; null for one that is none, or is too long to be shown.
+  // The key of a link if it is text; empty if it is not, or is too long to be shown.
   std::string_view key_name(const Link& link) const;
 
  private:
-  // The value at `offset`, or what is referred to there.
+  // The value at `offset`, or the target of the reference there.
   ValueView follow(std::size_t offset) const { return {envelope_, offset}; }
   std::string text_of(const ValueView& value) const;
   StepText key_text(const Link& link) const;
@@ -55,13 +133,13 @@ class StepFormatter {
 
   const Envelope& envelope_;
   const ValueNames& names_;
-  // Of functions, by offset: the places of the cells that they bring.
+  // For each function, by offset: the indices in __closure__ of the cells it brings.
   std::map<std::size_t, std::vector<std::uint32_t>> cells_;
 };
 
-// The path of the value at each of the offsets, which are in order; empty for an offset
-// at which no value begins. Of a path of more than 32 steps the last ones, behind "…".
-// Cost: one walk over the payload, up to the last offset.
+// The path of the value at each offset. `offsets` is sorted; an offset at which no
+// value begins has an empty path. A path of more than 32 steps is cut to the last ones,
+// after "…". Cost: one walk over the payload, up to the last offset.
 std::vector<std::string> paths_at(const Envelope& envelope, const ValueNames& names,
                                   std::span<const std::size_t> offsets);
 

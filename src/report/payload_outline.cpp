@@ -1,8 +1,7 @@
-// The payload as a tree of kinds and sizes, and counts of what is in it.
+// The payload as a tree of kinds and sizes, and statistics over all its values.
 //
-// One walk does both: everything is counted, and what the options leave room for is
-// shown. Each open container has a note of where its items are shown, or that they are
-// not.
+// One walk does both: it counts every value, and shows as many as the options allow.
+// The note of each open container says where its items are shown, if they are.
 // Tested by tests/report/report_test.cpp.
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include "format/definitions.h"
 #include "format/leaf_kind.h"
 #include "format/manifest_codec.h"
-#include "report/part_links.h"
 #include "report/paths.h"
 #include "report/report_model.h"
 #include "report/value_text.h"
@@ -30,9 +28,10 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-constexpr std::size_t kDeepest = 64;  // Bounds the recursion of the JSON writer.
+constexpr std::size_t kMaxOutlineDepth =
+    64;  // Bounds the recursion of the JSON writer.
 constexpr std::size_t kShownBytes = 16;
-constexpr std::size_t kMostKeys = 11;  // Of one value in the outline.
+constexpr std::size_t kMaxKeys = 11;  // Keys of a value in the outline.
 
 class Outline {
  public:
@@ -42,7 +41,7 @@ class Outline {
         names_(names.code),
         steps_(envelope, names),
         options_(options),
-        max_depth_(std::min(options.max_depth, kDeepest)),
+        max_depth_(std::min(options.max_depth, kMaxOutlineDepth)),
         cursor_(reader_at(envelope, envelope.payload.offset), {top_.root(), {}}),
         shared_(shared_places(envelope)) {}
 
@@ -52,7 +51,7 @@ class Outline {
       if (cursor_.event() == CursorEvent::kClose) {
         close();
       } else {
-        value();
+        add_value();
       }
     }
     const Json outline = model.make_object(3)["outline"];
@@ -64,13 +63,13 @@ class Outline {
 
  private:
   struct Note {
-    std::optional<Json> items;  // Where the items are shown, if they are.
-    std::optional<Json> shown;  // The container itself; likewise.
+    std::optional<Json> items;  // Receives the items, if they are shown.
+    std::optional<Json> shown;  // The container, if it is shown.
   };
   using Container = PayloadCursor<Note>::Container;
 
-  // The place of the value at hand in the outline, if it is shown.
-  std::optional<Json> slot_here() {
+  // The current value's place in the outline, if it is shown.
+  std::optional<Json> add_slot() {
     Container& around = cursor_.around();
     std::optional<Json>& items = around.note.items;
     if (!items) return std::nullopt;
@@ -81,39 +80,39 @@ class Outline {
     }
     if (around.is_map && !is_second) items->append().make_array();
     const Json into = around.is_map ? (*items)[items->size() - 1] : *items;
-    const Json slot = into.append().make_object(kMostKeys);
+    const Json slot = into.append().make_object(kMaxKeys);
     const std::string_view name = field_name(around);
     if (!name.empty()) slot["field"] = name;
     add_step(slot);
     return slot;
   }
 
-  // How paths get to the value at hand, if it is an object of its own.
+  // The step that paths have for the current value, if it is an object.
   void add_step(Json slot) {
     if (!is_object(cursor_.rule()) || cursor_.around().is_key()) return;
     const auto open = cursor_.open();
     const std::size_t depth = cursor_.depth();
-    if (cursor_.event() == CursorEvent::kOpen && is_inner_at(open, depth)) return;
+    if (cursor_.event() == CursorEvent::kOpen && is_implicit_at(open, depth)) return;
     const Link link = link_at(open, depth);
     if (link.style == steps::Style::kNone) return;
     slot["step"] = steps_.step(link, holder_at(open, depth)).text;
   }
 
-  // The part of a node that the value at hand is, or the field of a function that the
-  // value behind this key is.
+  // The name of the current part of a node, or of the function field that the current
+  // key stands for.
   static std::string_view field_name(const Container& around) {
     if (around.is_key()) return function_field_name(around.field);
     return part_name(around.tag, around.index());
   }
 
-  void value() {
+  void add_value() {
     const Token& token = cursor_.token();
-    const std::optional<Json> slot = slot_here();
+    const std::optional<Json> slot = add_slot();
     ++values_;
     if (cursor_.event() == CursorEvent::kOpen) {
       open(slot);
     } else if (slot) {
-      leaf(token, *slot);
+      add_leaf(token, *slot);
     }
     count(token);
     if (!slot) return;
@@ -127,8 +126,8 @@ class Outline {
     (*container.note.shown)["size"] = cursor_.reader().offset() - container.offset;
   }
 
-  // What a container is, as the outline spells it. Counts nodes.
-  std::string kind_of(const Container& container) {
+  // The kind of a container in the outline. Counts nodes.
+  std::string count_kind(const Container& container) {
     if (container.is_map) return "dict";
     if (container.tag == 0) return "list";
     std::string kind = container.shape != nullptr
@@ -138,7 +137,7 @@ class Outline {
     return kind;
   }
 
-  // Which code a function or code node uses, before its items.
+  // The code that a function or code node uses.
   void add_code(Json slot) {
     const std::size_t offset = cursor_.container().offset;
     const std::size_t index = ValueView::at(envelope_, offset).code_index();
@@ -151,13 +150,13 @@ class Outline {
     Container& container = cursor_.container();
     const std::size_t depth = cursor_.open().size();
     deepest_ = std::max(deepest_, depth);
-    const std::string kind = kind_of(container);
+    const std::string kind = count_kind(container);
     if (!slot) return;
     const std::uint64_t items =
         container.is_map ? container.count / 2 : container.count;
     const std::uint64_t shown =
         depth <= max_depth_ ? std::min<std::uint64_t>(items, options_.max_items) : 0;
-    // All keys are made here: later ones would move the others in memory.
+    // All keys are added here: a later one could move the others in memory.
     if (uses_code(container.tag)) {
       (*slot)["kind"] = kind;
       add_code(*slot);
@@ -173,7 +172,7 @@ class Outline {
     container.note.shown.emplace(*slot);
   }
 
-  void leaf(const Token& token, Json slot) const {
+  void add_leaf(const Token& token, Json slot) const {
     const LeafKind kind = leaf_kind(token);
     slot["kind"] = words_of(kind).report;
     std::uint64_t index = 0;
@@ -188,13 +187,13 @@ class Outline {
         slot["value"] = token.unsigned_integer;
         return;
       case LeafKind::kReal:
-        return real(token.real, slot);
+        return add_real(token.real, slot);
       case LeafKind::kText:
-        return text(token, slot);
+        return add_text(token, slot);
       case LeafKind::kBytes:
       case LeafKind::kLargeInteger:
       case LeafKind::kComplex:
-        return binary(token, slot);
+        return add_binary(token, slot);
       case LeafKind::kReference:
         if (is_reference(envelope_, token, index)) slot["index"] = index;
         return;
@@ -205,7 +204,7 @@ class Outline {
         return;
       case LeafKind::kCode:
       case LeafKind::kUnknown:
-        binary(token, slot);
+        add_binary(token, slot);
         slot["type"] = token.ext_type;
         return;
       default:
@@ -213,8 +212,8 @@ class Outline {
     }
   }
 
-  // JSON has no word for these.
-  static void real(double value, Json slot) {
+  // JSON has no literals for NaN and infinities.
+  static void add_real(double value, Json slot) {
     if (std::isnan(value)) {
       slot["value"] = "nan";
     } else if (std::isinf(value)) {
@@ -224,13 +223,13 @@ class Outline {
     }
   }
 
-  void text(const Token& token, Json slot) const {
+  void add_text(const Token& token, Json slot) const {
     const std::size_t end = wire::size_of_start(token.text(), options_.max_text);
     slot["value"] = std::string(token.text().substr(0, end));
     if (end != token.bytes.size()) slot["size"] = token.bytes.size();
   }
 
-  static void binary(const Token& token, Json slot) {
+  static void add_binary(const Token& token, Json slot) {
     slot["size"] = token.bytes.size();
     slot["start"] = hex(token.bytes.first(std::min(kShownBytes, token.bytes.size())));
   }
@@ -261,7 +260,7 @@ class Outline {
   StepFormatter steps_;
   const ReportOptions& options_;
   std::size_t max_depth_;
-  JsonTree top_;  // Holds the outline.
+  JsonTree top_;  // ContainerRole the outline.
   PayloadCursor<Note> cursor_;
   std::vector<SharedPlace> shared_;
   std::size_t deepest_ = 0;

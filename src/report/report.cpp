@@ -1,4 +1,4 @@
-// The report's tree, and the tree as JSON.
+// Builds the report as a tree, and writes the tree as JSON.
 // Tested by tests/report/report_test.cpp.
 
 #include "waybill/report.h"
@@ -21,13 +21,13 @@ namespace {
 
 using wire::Reader;
 
-// With the table of buffers, which only some have.
+// Only some envelopes have the section of buffers.
 constexpr const char* kSectionNames[wire::kSectionCountWithBuffers] = {
     "header",     "manifest", "code",   "shared",   "payload",
     "debug_info", "buffers",  "digest", "signature"};
 constexpr std::size_t kBuffersAt = 6;
 
-// By wire::BufferKind.
+// Indexed by wire::BufferKind.
 constexpr const char* kBufferKinds[] = {"bytes", "bytearray", "read_only", "writable",
                                         "source"};
 
@@ -55,15 +55,15 @@ void add_buffers(const Envelope& envelope, std::size_t max_text, Json buffers) {
     model["order"] = row.is_fortran ? "F" : "C";
     if (row.compression) {
       const Json compression = model["compression"].make_object(3);
-      compression["method"] = "zstd";  // There is no other yet.
+      compression["method"] = "zstd";  // The only method so far.
       compression["item_size"] = row.compression->item_size;
       compression["stored_length"] = row.stored_length;
     }
   }
 }
 
-// What an envelope may have beside all others: keys that are there if it has it.
-void add_extras(const Envelope& envelope, std::size_t max_text, Json model) {
+// Optional parts of an envelope. Their keys exist only if the envelope has them.
+void add_optional_parts(const Envelope& envelope, std::size_t max_text, Json model) {
   if (const auto info = signature_info(envelope)) {
     const Json signature = model["signature"].make_object(2);
     signature["algorithm"] = name_of(info->algorithm);
@@ -90,8 +90,7 @@ void add_import(const ImportRecord& record, Json imports) {
   set_place(import, record.function, record.file, record.line);
 }
 
-// What waybill itself brings to make objects stands apart from what code and values
-// need.
+// Modules that waybill itself needs to build the objects are listed apart.
 void add_imports(const Manifest& manifest, Json model) {
   const Json imports = model["imports"].make_array();
   for (const ImportRecord& record : manifest.imports) {
@@ -132,7 +131,7 @@ void add_names(const std::vector<std::string_view>& names, Json list) {
   for (std::string_view name : names) list.append() = name;
 }
 
-// Hashes of the code that stands directly among the constants.
+// Hashes of the code objects directly among the constants.
 void add_nested(const Section& constants, Json nested) {
   nested.make_array();
   each_constant(constants, [&](const Reader& constant, BytesView) {
@@ -147,8 +146,7 @@ void add_body(const CodeBody& body, Json model) {
   model["size"] = body.bytes.size();
   Reader reader(body.bytes, Limits{}, body.offset);
   CodeFields fields;
-  const bool sound = read_code_body(reader, body.bytes, fields);
-  if (!sound) {
+  if (!read_code_body(reader, body.bytes, fields)) {
     set_error(model["error"], reader.error());
     return;
   }
@@ -182,7 +180,7 @@ void add_sections(const Envelope& envelope, Json sections) {
   }
 }
 
-// Names may hold bytes that are no UTF-8: they are replaced, not refused.
+// Replaces bytes that are not UTF-8, which names may hold.
 std::string dump(Json model) { return format_for_terminal(model.dump(2), false); }
 
 }  // namespace
@@ -209,7 +207,7 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json mo
   if (options.source) fill_sources(envelope, options, code);
   fill_payload(envelope, names, options, model["payload"]);
   add_sections(envelope, model["sections"]);
-  add_extras(envelope, options.max_text, model);
+  add_optional_parts(envelope, options.max_text, model);
 }
 
 }  // namespace envelope

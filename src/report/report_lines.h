@@ -1,6 +1,6 @@
 #pragma once
 
-// What those share who lay a model out as lines of text.
+// Helpers for laying out a JSON model as lines of text.
 
 #include <cstdint>
 #include <string>
@@ -25,9 +25,9 @@ class Paint {
   bool on_;
 };
 
-// The text under a key, escaped for terminals; empty where there is none.
+// The text under a key, escaped for terminals; empty if there is none.
 std::string text_of(Json model, const char* key);
-// The number under a key, which is not negative; 0 where there is none.
+// The number under a key, which is not negative; 0 if there is none.
 std::uint64_t number_of(Json model, const char* key);
 // "1 byte", "2 bytes"
 std::string plural(std::uint64_t count, std::string_view noun);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The report as a tree, which report_json() writes as it is and report_text() lays out.
+// The report as a tree, which report_json() writes and report_text() lays out.
 
 #include "report/value_text.h"
 #include "text/json.h"
@@ -11,7 +11,7 @@ namespace waybill::envelope {
 
 void fill_report(const Envelope& envelope, const ReportOptions& options, Json model);
 
-// The payload: {"outline": {…}, "statistics": {…}}.
+// Adds the payload: {"outline": {…}, "statistics": {…}}.
 void fill_payload(const Envelope& envelope, const ValueNames& names,
                   const ReportOptions& options, Json model);
 

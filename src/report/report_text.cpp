@@ -16,6 +16,25 @@
 
 namespace waybill {
 namespace envelope {
+
+std::string Paint::wrap(const char* code, std::string_view text) const {
+  return on_ ? format_text("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+std::string text_of(Json model, const char* key) {
+  const auto found = model.find(key);
+  return found && found->is_text() ? printable(found->text()) : "";
+}
+
+std::uint64_t number_of(Json model, const char* key) {
+  const auto found = model.find(key);
+  return found && found->is_number() ? found->unsigned_integer() : 0;
+}
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  return format_text("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 namespace {
 
 std::string signature_of(Json model) {
@@ -39,10 +58,10 @@ void add_summary(Json model, const Paint& paint, std::string& out) {
   const Json application = model["application"];
   const std::uint64_t size = number_of(application, "size");
   const std::string start = text_of(application, "start");
-  const std::string told = application.contains("text")
-                               ? "'" + text_of(application, "text") + "'"
-                               : start + (size * 2 > start.size() ? "…" : "");
-  out += format_text("application {}  {}\n", told, paint.faint(plural(size, "byte")));
+  const std::string shown = application.contains("text")
+                                ? "'" + text_of(application, "text") + "'"
+                                : start + (size * 2 > start.size() ? "…" : "");
+  out += format_text("application {}  {}\n", shown, paint.faint(plural(size, "byte")));
 }
 
 void add_substitutions(Json substitutions, const Paint& paint, std::string& out) {
@@ -102,8 +121,8 @@ void add_imports(Json model, const Paint& paint, std::string& out) {
   out += paint.faint("  of waybill itself:" + names) + "\n";
 }
 
-// What a value is, without what is in it.
-std::string headline(Json value, const Paint& paint) {
+// A value in one line, without its items.
+std::string summary_of(Json value, const Paint& paint) {
   std::string line = paint.name(text_of(value, "kind"));
   const std::string name = text_of(value, "name");
   if (!name.empty()) line += " " + name;
@@ -124,27 +143,27 @@ std::string headline(Json value, const Paint& paint) {
   return line;
 }
 
-// How paths get to a value, or what part of a node it is.
+// The step of paths to a value, or the name of the part of a node.
 std::string label_of(Json value) {
   const std::string step = text_of(value, "step");
   return step.empty() ? text_of(value, "field") : step;
 }
 
-// Whether the key of a pair has something to it that the step to its value does not
-// say. A key that is a field's number says nothing that the field's name does not.
-bool says_more_than_step(Json key) {
+// Whether the key of a pair needs a line of its own, since the step to its value does
+// not show all of it. The number of a field needs none: its name is shown.
+bool needs_line(Json key) {
   return text_of(key, "field").empty() &&
          (key.contains("items") || key.contains("shared") || key.contains("size"));
 }
 
-// What stands before the value of a pair, where no step leads to it.
-std::string field_of_value(Json pair) {
+// The prefix of a pair's value to which no step leads: the name of its field.
+std::string field_prefix(Json pair) {
   const std::string field = text_of(pair[0], "field");
   return field.empty() || pair[1].contains("step") ? "" : field + ": ";
 }
 
 struct Line {
-  std::optional<Json> value;  // None: a note.
+  std::optional<Json> value;  // Nothing: the line is `prefix` alone.
   std::size_t indent;
   std::string prefix;
 };
@@ -161,7 +180,7 @@ void add_outline(Json outline, const Paint& paint, std::string& out) {
     }
     const std::string label = label_of(*line.value);
     out += margin + line.prefix + (label.empty() ? "" : label + ": ") +
-           headline(*line.value, paint) + "\n";
+           summary_of(*line.value, paint) + "\n";
     const std::uint64_t more = number_of(*line.value, "more");
     if (more != 0) {
       stack.push_back(
@@ -175,8 +194,8 @@ void add_outline(Json outline, const Paint& paint, std::string& out) {
         stack.push_back({item, line.indent + 1, ""});
         continue;
       }
-      if (item.size() > 1 && !says_more_than_step(item[0])) {
-        stack.push_back({item[1], line.indent + 1, field_of_value(item)});
+      if (item.size() > 1 && !needs_line(item[0])) {
+        stack.push_back({item[1], line.indent + 1, field_prefix(item)});
         continue;
       }
       if (item.size() > 1) stack.push_back({item[1], line.indent + 2, "→ "});
@@ -200,7 +219,7 @@ void add_payload(Json payload, const Paint& paint, std::string& out) {
   }
 }
 
-// 1000 x 3 x 'd', or "" if items and their numbers are not both known.
+// "1000 x 3 x 'd'"; empty unless shape and format are both known.
 std::string items_of(Json buffer) {
   if (buffer["format"].is_null() || buffer["shape"].is_null()) return "";
   std::string out;
@@ -213,8 +232,8 @@ std::string items_of(Json buffer) {
               : "");
 }
 
-// 800000 bytes at 128; where compressed, 800000 bytes, 9000 by zstd at 128.
-std::string place_of(Json buffer) {
+// "800000 bytes at 128"; if compressed, "800000 bytes, 9000 by zstd at 128".
+std::string size_and_place_of(Json buffer) {
   std::string size = plural(number_of(buffer, "length"), "byte");
   if (buffer.contains("compression")) {
     const Json compression = buffer["compression"];
@@ -230,7 +249,7 @@ void add_buffers(Json buffers, const Paint& paint, std::string& out) {
   for (const Json buffer : buffers) {
     out +=
         format_text("{:>4}  {}  {}{}\n", number++, paint.name(text_of(buffer, "kind")),
-                    items_of(buffer), paint.faint(place_of(buffer)));
+                    items_of(buffer), paint.faint(size_and_place_of(buffer)));
   }
 }
 
@@ -255,7 +274,7 @@ void add_instruction(Json row, std::uint64_t& line, const Paint& paint,
   const std::string meaning = text_of(row, "meaning");
   out += paint.faint(format_text("    {:>6}", is_new ? std::to_string(own) : ""));
   out += format_text("{:>8}  ", number_of(row, "offset"));
-  // Nothing is filled up at the end of a line.
+  // The last column is not padded.
   if (number.empty()) {
     out += name;
   } else {
@@ -265,14 +284,14 @@ void add_instruction(Json row, std::uint64_t& line, const Paint& paint,
   out += "\n";
 }
 
-// "job.py:3", or nothing.
-std::string where_written(Json body) {
+// "job.py:3"; empty if unknown.
+std::string location_of(Json body) {
   if (!body.contains("file")) return {};
   return format_text("{}:{}", text_of(body, "file"), body["first_line"].integer());
 }
 
 void add_listing(Json body, const Paint& paint, std::string& out) {
-  const std::string place = where_written(body);
+  const std::string place = location_of(body);
   if (!place.empty()) out += paint.faint("      " + place) + "\n";
   std::uint64_t line = 0;
   for (const Json row : body["instructions"]) add_instruction(row, line, paint, out);
@@ -304,7 +323,7 @@ void add_lines(std::string_view text, std::uint64_t line, const Paint& paint,
 
 void add_source(Json body, const Paint& paint, std::string& out) {
   const Json source = body["source"];
-  const std::string place = where_written(body);
+  const std::string place = location_of(body);
   const std::string where = place.empty() ? "" : " " + place;
   if (source.is_null()) {
     out += "      " + paint.bad("no source" + where) + "\n";
@@ -322,7 +341,7 @@ void add_source(Json body, const Paint& paint, std::string& out) {
   }
 }
 
-// The code bodies, with their instructions where the model has them.
+// The code bodies, with source and instructions if the model has them.
 void add_code(Json code, const Paint& paint, std::string& out) {
   out += "\n" + paint.title(format_text("code ({})", code.size())) + "\n";
   std::size_t index = 0;

@@ -1,5 +1,7 @@
 // The walk over a value ends as soon as the line is full.
-// Tested by tests/report/value_text_test.cpp.
+// Tested by tests/report/value_text_test.cpp; names and types by
+// tests/values/value_refusals_test.cpp, tests/cli/test_cat.py and
+// tests/explain/explain_payload_test.cpp.
 
 #include "report/value_text.h"
 
@@ -22,9 +24,9 @@ using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
 
-constexpr std::size_t kMostOpen = 32;
+constexpr std::size_t kMaxOpen = 32;  // Containers inside each other.
 
-std::string binary(BytesView bytes, std::size_t max_text) {
+std::string binary_text(BytesView bytes, std::size_t max_text) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
                               bytes.size());
   const std::size_t end = std::min(text.size(), max_text);
@@ -32,15 +34,15 @@ std::string binary(BytesView bytes, std::size_t max_text) {
          (end < text.size() ? format_text("…' ({} bytes)", text.size()) : "'");
 }
 
-// 1.0, 1e+300, nan: a float is told from an int.
-std::string real(double value) {
+// 1.0, 1e+300, nan: never the text of an int.
+std::string real_text(double value) {
   std::string text = format_text("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }
 
-// Two's complement of any length, big-endian.
-std::string large_integer(BytesView bytes, std::size_t max_text) {
+// `bytes`: two's complement of any length, big-endian.
+std::string integer_text(BytesView bytes, std::size_t max_text) {
   const bool is_negative = !bytes.empty() && (bytes[0] & 0x80) != 0;
   if (bytes.size() > max_text) return format_text("<int of {} bytes>", bytes.size());
   std::vector<std::uint8_t> size(bytes.begin(), bytes.end());
@@ -58,12 +60,12 @@ std::string large_integer(BytesView bytes, std::size_t max_text) {
   return format_text("{}0x{}", is_negative ? "-" : "", digits.empty() ? "0" : digits);
 }
 
-class Writer {
+class ValueTextWriter {
  public:
-  Writer(Reader reader, const ValueNames& names, std::size_t max_text)
+  ValueTextWriter(Reader reader, const ValueNames& names, std::size_t max_text)
       : cursor_(std::move(reader)), names_(names), max_text_(max_text) {}
 
-  std::string run() {
+  std::string write() {
     while (cursor_.next() && add_event() && !is_whole_ && out_.size() <= max_text_) {
     }
     if (!is_whole_) {
@@ -77,7 +79,7 @@ class Writer {
   bool add_event() {
     if (cursor_.event() == CursorEvent::kOpen) return open();
     if (cursor_.event() == CursorEvent::kLeaf) {
-      out_ += leaf(cursor_.token());
+      out_ += leaf_text(cursor_.token());
     } else {
       // Python writes a tuple of one as (x,).
       const auto& own = cursor_.container();
@@ -91,9 +93,9 @@ class Writer {
     return true;
   }
 
-  // What stands around the values of a container.
+  // Opens a container, which is closed with `end`.
   bool add_brackets(const char* start, const char* end) {
-    if (cursor_.depth() == kMostOpen) return false;
+    if (cursor_.depth() == kMaxOpen) return false;
     out_ += start;
     cursor_.container().note = end;
     return true;
@@ -102,7 +104,7 @@ class Writer {
   bool open() {
     const auto& own = cursor_.container();
     if (own.is_map) return add_brackets("{", "}");
-    const bool is_node = own.count != cursor_.token().count;  // The tag is no value.
+    const bool is_node = own.count != cursor_.token().count;  // Counts no tag.
     if (!is_node) return add_brackets("[", "]");
     switch (static_cast<NodeTag>(own.tag)) {
       case NodeTag::kTuple:
@@ -113,16 +115,16 @@ class Writer {
         return own.count == 0 ? add_brackets("frozenset(", ")")
                               : add_brackets("frozenset({", "})");
       case NodeTag::kGlobal:
-        return headline("", &Writer::global);
+        return write_summary("", &ValueTextWriter::read_global);
       case NodeTag::kFunction:
       case NodeTag::kCode:
-        return headline(own.shape->name, &Writer::code_name);
+        return write_summary(own.shape->name, &ValueTextWriter::read_code_name);
       case NodeTag::kClass:
-        return headline("class", &Writer::class_name);
+        return write_summary("class", &ValueTextWriter::read_class_name);
       case NodeTag::kNamespace:
-        return headline("namespace", &Writer::text_of_next);
+        return write_summary("namespace", &ValueTextWriter::read_text);
       case NodeTag::kStored:
-        return headline("stored buffer", &Writer::stored);
+        return write_summary("stored buffer", &ValueTextWriter::read_stored);
       default:
         break;
     }
@@ -130,45 +132,46 @@ class Writer {
     return add_brackets("(", ")");
   }
 
-  // A node of which only the name is told: <function f>. `name` reads it ahead.
-  bool headline(std::string_view kind, std::string (Writer::*name)(Reader&) const) {
+  // Writes a node as its name alone: <function f>. `name` reads the name ahead.
+  bool write_summary(std::string_view kind,
+                     std::string (ValueTextWriter::*name)(Reader&) const) {
     Reader ahead = cursor_.reader();
-    const std::string told = (this->*name)(ahead);
-    out_ += kind.empty() ? told : format_text("<{} {}>", kind, told);
+    const std::string text = (this->*name)(ahead);
+    out_ += kind.empty() ? text : format_text("<{} {}>", kind, text);
     cursor_.container().note = "";
-    // What is passed over may be long; at the end of the line nobody asks for it.
+    // The rest of the node may be long; after the outermost value nothing is read.
     is_whole_ = cursor_.depth() == 0;
     return is_whole_ || cursor_.skip();
   }
 
-  std::string global(Reader& ahead) const {
+  std::string read_global(Reader& ahead) const {
     const auto global = global_name(ahead, names_.manifest);
     if (!global) return "?";
-    const bool is_known = global->module.data() != nullptr;
-    return (is_known ? cut(global->module) : "?") + "." + cut(global->name);
+    const bool has_module = global->module.data() != nullptr;
+    return (has_module ? cut(global->module) : "?") + "." + cut(global->name);
   }
 
-  std::string code_name(Reader& ahead) const {
+  std::string read_code_name(Reader& ahead) const {
     std::uint64_t index = 0;
     if (!ahead.read_unsigned(index, UINT32_MAX, "a code index")) return "?";
     return index < names_.code.size() ? cut(names_.code[index]) : "?";
   }
 
-  std::string stored(Reader& ahead) const {
+  std::string read_stored(Reader& ahead) const {
     std::uint64_t number = 0;
     if (!ahead.read_unsigned(number, UINT64_MAX, "a number")) return "?";
     if (number >= names_.buffers.size()) return format_text("{}", number);
     return format_text("{}: {}", number, items_text(names_.buffers[number], max_text_));
   }
 
-  std::string class_name(Reader& ahead) const {
+  std::string read_class_name(Reader& ahead) const {
     for (std::size_t i = position_of(NodeTag::kClass, "name"); i != 0; --i) {
       if (!ahead.skip()) return "?";
     }
-    return text_of_next(ahead);
+    return read_text(ahead);
   }
 
-  std::string text_of_next(Reader& ahead) const {
+  std::string read_text(Reader& ahead) const {
     std::string_view text;
     return read_any_text(ahead, text, "a name") ? cut(text) : "?";
   }
@@ -183,7 +186,7 @@ class Writer {
     return import != nullptr ? cut(import->module) : "?";
   }
 
-  std::string leaf(const Token& token) const {
+  std::string leaf_text(const Token& token) const {
     std::uint64_t index = 0;
     switch (leaf_kind(token)) {
       case LeafKind::kNone:
@@ -195,22 +198,22 @@ class Writer {
       case LeafKind::kUnsigned:
         return format_text("{}", token.unsigned_integer);
       case LeafKind::kReal:
-        return real(token.real);
+        return real_text(token.real);
       case LeafKind::kText:
         return quoted(token.text(), max_text_);
       case LeafKind::kBytes:
-        return binary(token.bytes, max_text_);
+        return binary_text(token.bytes, max_text_);
       case LeafKind::kReference:
         wire::index_of(token.bytes, index);
         return format_text("<reference {}>", index);
       case LeafKind::kModule:
         return "<module " + module_name(token) + ">";
       case LeafKind::kLargeInteger:
-        return large_integer(token.bytes, max_text_);
+        return integer_text(token.bytes, max_text_);
       case LeafKind::kComplex:
-        return complex(token.bytes);
+        return complex_text(token.bytes);
       case LeafKind::kCode:
-        return "<code " + nested_name(token.bytes) + ">";
+        return "<code " + nested_code_name(token.bytes) + ">";
       case LeafKind::kEllipsis:
         return "Ellipsis";
       case LeafKind::kNotImplemented:
@@ -224,7 +227,7 @@ class Writer {
     }
   }
 
-  static std::string complex(BytesView bytes) {
+  static std::string complex_text(BytesView bytes) {
     if (bytes.size() != 16) return "<complex>";
     const auto part = [&](std::size_t at) {
       return std::bit_cast<double>(wire::read_big_endian(bytes.data() + at, 8));
@@ -232,7 +235,7 @@ class Writer {
     return format_text("({}{:+}j)", part(0), part(8));
   }
 
-  std::string nested_name(BytesView bytes) const {
+  std::string nested_code_name(BytesView bytes) const {
     ContentHash hash{};
     if (bytes.size() != hash.size()) return "?";
     std::copy(bytes.begin(), bytes.end(), hash.begin());
@@ -240,7 +243,7 @@ class Writer {
     return found != names_.code_by_hash.end() ? cut(names_.code[found->second]) : "?";
   }
 
-  PayloadCursor<const char*> cursor_;  // The note: how the container ends.
+  PayloadCursor<const char*> cursor_;  // The note: the closing bracket.
   const ValueNames& names_;
   std::size_t max_text_;
   std::string out_;
@@ -252,6 +255,36 @@ ValueNames names_without_code(const Envelope& envelope) {
   names.manifest = &envelope.manifest;
   names.buffers = envelope.buffers;
   return names;
+}
+
+using Classes = std::vector<std::pair<std::size_t, std::size_t>>;
+
+std::string name_of_global(const ValueView& value, const NameOptions& options) {
+  const auto global = global_name(value.behind(), &value.envelope().manifest);
+  if (!global) return {};
+  const std::string owner = global->is_builtin ? std::string(options.builtins)
+                                               : std::string(global->module) + ".";
+  return start_of(owner + start_of(global->name, options.longest), options.longest);
+}
+
+std::string name_of_code(const ValueView& value, const NameOptions& options) {
+  const std::size_t index = value.code_index();
+  if (index == SIZE_MAX) return {};
+  if (options.code != nullptr) return start_of((*options.code)[index], options.longest);
+  CodeFields fields;
+  read_code_body(value.envelope().code[index], fields);
+  return start_of(fields.qualified_name, options.longest);
+}
+
+// The offset of the name of a class by value.
+std::size_t name_offset_of_class(const ValueView& value, const NameOptions& options) {
+  if (options.classes == nullptr)
+    return value.value(position_of(NodeTag::kClass, "name"));
+  const auto found = std::ranges::lower_bound(*options.classes, value.offset(), {},
+                                              &Classes::value_type::first);
+  const bool has_name =
+      found != options.classes->end() && found->first == value.offset();
+  return has_name ? found->second : SIZE_MAX;
 }
 
 }  // namespace
@@ -268,7 +301,7 @@ ValueNames names_of(const Envelope& envelope) {
 }
 
 std::string value_text(Reader reader, const ValueNames& names, std::size_t max_text) {
-  return Writer(std::move(reader), names, max_text).run();
+  return ValueTextWriter(std::move(reader), names, max_text).write();
 }
 
 std::string value_text(const ValueView& value, std::size_t max_text) {
@@ -321,6 +354,50 @@ std::string items_text(const StoredBuffer& buffer, std::size_t max_text) {
 std::string quoted(std::string_view text, std::size_t max_text) {
   const std::size_t end = wire::size_of_start(text, max_text);
   return "'" + escaped(text.substr(0, end), false) + (end < text.size() ? "…'" : "'");
+}
+
+std::string name_of(const ValueView& named, const NameOptions& options) {
+  std::size_t offset = named.offset();
+  for (int step = 0; step < kMaxHops; ++step) {
+    const ValueView value(named.envelope(), offset);
+    if (value.is_text()) return start_of(value.text(), options.longest);
+    if (const auto* import = import_of(value.token(), value.envelope().manifest)) {
+      return start_of(import->module, options.longest);
+    }
+    const Shape* shape = value.shape();
+    if (shape == nullptr) return {};
+    switch (shape->tag) {
+      case NodeTag::kGlobal:
+        return name_of_global(value, options);
+      case NodeTag::kFunction:
+      case NodeTag::kCode:
+        return name_of_code(value, options);
+      case NodeTag::kClass:
+        offset = name_offset_of_class(value, options);
+        break;
+      case NodeTag::kObject:
+      case NodeTag::kNewObject:
+      case NodeTag::kReplacement:
+      case NodeTag::kNamespace:
+      case NodeTag::kModule:
+      case NodeTag::kClassDict:
+      case NodeTag::kLazyImport:
+        offset = value.behind().offset();
+        break;
+      default:
+        return {};
+    }
+  }
+  return {};
+}
+
+std::string type_of(const ValueView& value) {
+  if (value.shape() == nullptr)
+    return std::string(words_of(leaf_kind(value.token())).type);
+  if (!value.is(NodeTag::kStored)) return std::string(value.shape()->name);
+  const StoredBuffer* row = value.stored();
+  if (row == nullptr || row->kind == wire::BufferKind::kBytes) return "bytes";
+  return row->kind == wire::BufferKind::kByteArray ? "bytearray" : "memoryview";
 }
 
 }  // namespace waybill::envelope

@@ -15,7 +15,7 @@
 #include "format/definitions.h"
 #include "format/shapes.h"
 #include "format/value_view.h"
-#include "report/node_names.h"
+#include "report/value_text.h"
 #include "values/value_keys.h"
 #include "values/value_leaf.h"
 #include "waybill/policy.h"

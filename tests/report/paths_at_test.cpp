@@ -1,4 +1,4 @@
-// The paths of values by their offsets: src/report/paths_at.cpp, report/part_links.cpp.
+// The paths of values by their offsets: src/report/paths.cpp.
 
 #include "report/paths.h"
 

@@ -16,7 +16,7 @@ using namespace data;  // NOLINT: List, Map and the like are what this is about.
 // "", or what is wrong.
 std::string objection_to(const std::vector<Value>& keys) {
   std::size_t culprit = 0;
-  envelope::Objection objection;
+  envelope::Failure objection;
   return envelope::are_keys(keys, culprit, objection)
              ? ""
              : std::to_string(culprit) + ": " + objection.detail;
