@@ -69,7 +69,7 @@ Result<data::Value> part_value(BytesView bytes, const std::string& path,
       PartExtractor(*envelope).extract(part.offset);
   if (!extracted) {
     return tl::unexpected(Error{ErrorCode::kRefused, part.offset,
-                                "a " + part.type + ", which is no plain data"});
+                                "a " + part.type + ", which is not plain data"});
   }
   const Result<void> checked = check_buffers(extracted->envelope);
   if (!checked) return tl::unexpected(checked.error());

@@ -1,4 +1,4 @@
-// Arrays of numbers as plain data.
+// Converts arrays of numbers to nested lists.
 // Tested by tests/values/array_value_test.cpp and tests/cli/test_ls.py.
 
 #include <bit>
@@ -70,11 +70,11 @@ Value value_of(const ArrayItem& type, const std::uint8_t* at) {
   }
 }
 
-// The lists of one dimension after the other, filled from the inside: each is complete
-// before it is put into the one around it.
-class ArrayBuilder {
+// Builds nested lists from the inside out: each list is complete before it is added to
+// the enclosing one.
+class ListBuilder {
  public:
-  ArrayBuilder(const ArrayPart& array, const ArrayItem& type)
+  ListBuilder(const ArrayPart& array, const ArrayItem& type)
       : array_(array), type_(type), strides_(array.shape.size()) {
     const std::size_t count = array.shape.size();
     std::uint64_t stride = type.size;
@@ -85,18 +85,18 @@ class ArrayBuilder {
     }
   }
 
-  Value build() const { return level(0, 0); }
+  Value build() const { return build(0, 0); }
 
  private:
-  // NumPy has 64 dimensions at most, and a list in each is what recursion is good for.
-  Value level(std::size_t dimension, std::uint64_t offset) const {
+  // Recursion is bounded, since an array has at most 64 dimensions.
+  Value build(std::size_t dimension, std::uint64_t offset) const {
     if (dimension == array_.shape.size()) {
       return value_of(type_, array_.bytes.data() + offset);
     }
     std::vector<Value> items;
     items.reserve(array_.shape[dimension]);
     for (std::uint64_t i = 0; i < array_.shape[dimension]; ++i) {
-      items.push_back(level(dimension + 1, offset + i * strides_[dimension]));
+      items.push_back(build(dimension + 1, offset + i * strides_[dimension]));
     }
     return Value(data::List(std::move(items)));
   }
@@ -114,16 +114,16 @@ Result<data::Value> array_value(const ArrayPart& array, const Limits& limits) {
   };
   const std::optional<ArrayItem> type = envelope::array_item(array.item);
   if (!type) {
-    return fail(ErrorCode::kRefused, "items of an array that are no numbers (" +
-                                         array.item + "), which are no plain data");
+    return fail(ErrorCode::kRefused, "an array whose items are not numbers (" +
+                                         array.item + "), which is not plain data");
   }
-  std::uint64_t count = 1;  // Items,
-  std::uint64_t lists = 0;  // and lists around them.
-  bool is_fine = array.shape.size() <= envelope::kMostDimensions;
+  std::uint64_t count = 1;  // Items.
+  std::uint64_t lists = 0;  // Lists around them.
+  bool is_valid = array.shape.size() <= envelope::kMostDimensions;
   for (const std::uint64_t extent : array.shape) {
     lists += count;
-    is_fine = is_fine && !__builtin_mul_overflow(count, extent, &count);
-    if (!is_fine || count > limits.max_items || lists > limits.max_items) {
+    is_valid = is_valid && !__builtin_mul_overflow(count, extent, &count);
+    if (!is_valid || count > limits.max_items || lists > limits.max_items) {
       return fail(ErrorCode::kLimitExceeded, "an array of more items than the " +
                                                  std::to_string(limits.max_items) +
                                                  " that max_items allows");
@@ -131,9 +131,9 @@ Result<data::Value> array_value(const ArrayPart& array, const Limits& limits) {
   }
   if (count * type->size != array.bytes.size()) {
     return fail(ErrorCode::kRefused,
-                "an array whose items do not lie together; load it with Python");
+                "an array whose items are not contiguous; load it with Python");
   }
-  return ArrayBuilder(array, *type).build();
+  return ListBuilder(array, *type).build();
 }
 
 }  // namespace waybill

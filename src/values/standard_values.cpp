@@ -1,5 +1,5 @@
-// One row for each callable that the reducers of the standard library name. What they
-// are given is what Python 3.11 to 3.15 give: docs/cli.md has the text that is made.
+// One row for each callable that reducers of the standard library name. The arguments
+// are those of Python 3.11 to 3.15; docs/cli.md describes the text.
 // Tested by tests/cli/test_cat_standard.py.
 
 #include <algorithm>
@@ -28,8 +28,7 @@ const Binary* bytes_at(const Arguments& arguments, std::size_t at, std::size_t s
   return bytes != nullptr && bytes->size() == size ? bytes : nullptr;
 }
 
-// The offset of the time zone that is the argument behind the bytes; "" if there is
-// none.
+// The UTC offset in the second argument, a timezone; "" if there is none.
 Text zone_of(const Arguments& arguments) {
   if (arguments.size() == 1) return "";
   const auto* zone = arguments[1].get_if<Standard>();
@@ -56,8 +55,8 @@ Text date(const Arguments& arguments) {
   return bytes == nullptr || arguments.size() != 1 ? Text() : date_text(bytes->data());
 }
 
-// In the hour that clocks go through twice, the second one is marked in the first byte
-// of a time, and in the month of a datetime.
+// Marks a fold, the second pass through an hour that a clock repeats: in the first byte
+// of a time, in the month of a datetime.
 constexpr std::uint8_t kFold = 0x80;
 constexpr const char* kFoldText = " fold=1";
 
@@ -107,7 +106,7 @@ Text timedelta(const Arguments& arguments) {
       micro < 0 || micro >= kMicro) {
     return {};
   }
-  // 10^9 days are too many microseconds for 64 bits by a factor of 10.
+  // 10^9 days in microseconds exceed 64 bits by a factor of 10.
   const std::int64_t whole = days * kDay + seconds;
   if (whole < 0 && micro != 0) {
     const std::string rest = seconds_text(kMicro - micro).substr(1);
@@ -120,7 +119,7 @@ Text timezone(const Arguments& arguments) {
   if (arguments.empty() || arguments.size() > 2) return {};
   const auto* offset = arguments[0].get_if<Standard>();
   if (offset == nullptr || offset->type != "timedelta") return {};
-  // Less than a day, with a fraction that is empty nearly always.
+  // Less than a day; nearly always without a fraction.
   const bool is_behind = offset->text.starts_with('-');
   const std::string digits = offset->text.substr(is_behind ? 1 : 0);
   const std::size_t point = std::min(digits.find('.'), digits.size());
@@ -140,7 +139,7 @@ Text decimal(const Arguments& arguments) {
   return text == nullptr ? Text() : *text;
 }
 
-// Parts as the class joins them: one that is absolute takes the place of those before.
+// Joins parts as pathlib does: an absolute part replaces the ones before it.
 Text joined(const Arguments& arguments, char separator) {
   std::string path;
   for (const Value& argument : arguments) {
@@ -173,7 +172,7 @@ constexpr Row kRows[] = {
     {"pathlib.PurePosixPath", "path", posix_path},
     {"pathlib.WindowsPath", "path", windows_path},
     {"pathlib.PureWindowsPath", "path", windows_path},
-    // Of 3.13.
+    // In Python 3.13.
     {"pathlib._local.PosixPath", "path", posix_path},
     {"pathlib._local.PurePosixPath", "path", posix_path},
     {"pathlib._local.WindowsPath", "path", windows_path},

@@ -1,8 +1,9 @@
-// Values that nest deeply: taken apart, copied and compared by loops.
+// Destroys, copies and compares values by loops, since they may nest deeply; and
+// converts ints beyond 64 bits.
 //
-// Taking apart needs no memory, since it must not fail. On the way down, the place of
-// the child that is entered holds the value around its parent; on the way up it gives
-// that back. So the path to the root is in the tree itself.
+// Destruction must not fail, so it allocates no memory. On the way down, the place of
+// the entered child stores the parent of its parent; on the way up it is restored. So
+// the tree itself holds the path to the root.
 // Tested by tests/values/value_test.cpp.
 
 #include "waybill/value.h"
@@ -10,6 +11,35 @@
 #include <algorithm>
 
 namespace waybill::data {
+namespace {
+
+// Strips leading bytes that only repeat the sign.
+BytesView without_padding(BytesView bytes) {
+  const auto is_padded = [](BytesView view) {
+    return view.size() > 1 && ((view[0] == 0x00 && view[1] < 0x80) ||
+                               (view[0] == 0xff && view[1] >= 0x80));
+  };
+  while (is_padded(bytes)) bytes = bytes.subspan(1);
+  return bytes;
+}
+
+// The absolute value in base 2^32, lowest digit first.
+std::vector<std::uint32_t> magnitude_of(BytesView bytes, bool is_negative) {
+  std::vector<std::uint32_t> digits((bytes.size() + 3) / 4);
+  std::uint32_t carry = is_negative ? 1 : 0;
+  for (std::size_t i = 0; i < digits.size() * 4; ++i) {
+    std::uint32_t byte = 0;
+    if (i < bytes.size()) byte = bytes[bytes.size() - 1 - i];
+    if (is_negative) {
+      byte = (i < bytes.size() ? ~byte & 0xff : 0) + carry;
+      carry = byte >> 8;
+    }
+    digits[i / 4] |= (byte & 0xff) << (8 * (i % 4));
+  }
+  return digits;
+}
+
+}  // namespace
 
 using Pairs = std::vector<std::pair<Value, Value>>;
 
@@ -18,7 +48,7 @@ concept HasItems = requires(T held) { held.items; };
 template <typename T>
 concept HasPairs = requires(T held) { held.pairs; };
 
-// What only this file may do to values.
+// Operations on the content of values that only this file needs.
 struct ValueAccess {
   struct Copy {
     const Value* from;
@@ -60,8 +90,8 @@ struct ValueAccess {
     });
   }
 
-  // The last value in `value` that holds others; what stands after it is dropped. Of a
-  // pair that is the second.
+  // The last child that holds values itself. Drops the children after it. If it is a
+  // key, moves it to the value of its pair.
   static Value* last_branch(Value& value) {
     if (std::vector<Value>* items = items_of(value)) {
       while (!items->empty() && !is_branch(items->back())) items->pop_back();
@@ -117,7 +147,7 @@ struct ValueAccess {
         from.content_);
   }
 
-  // Whether both are equal as far as can be told without what is in them.
+  // Whether both are equal, apart from their children, which are added to `later`.
   static bool compare_one(const Value& a, const Value& b,
                           std::vector<Comparison>& later) {
     return std::visit(
@@ -202,7 +232,7 @@ Value& Value::operator=(const Value& other) {
   return *this = std::move(copy);
 }
 
-// What was here is destroyed last: `other` may be part of it.
+// The old content is destroyed last, since `other` may be part of it.
 Value& Value::operator=(Value&& other) noexcept {
   Content taken = std::move(other.content_);
   content_.swap(taken);
@@ -242,6 +272,43 @@ bool operator==(const Value& a, const Value& b) {
     if (!ValueAccess::compare_one(*next.a, *next.b, later)) return false;
   }
   return true;
+}
+
+Value Value::integer(BytesView twos_complement) {
+  const BytesView bytes = without_padding(twos_complement);
+  if (bytes.empty()) return 0;
+  const bool is_unsigned = bytes.size() == 9 && bytes[0] == 0;
+  if (bytes.size() > 8 && !is_unsigned) {
+    return BigInteger(Binary(bytes.begin(), bytes.end()));
+  }
+  std::uint64_t word = bytes[0] >= 0x80 ? UINT64_MAX : 0;
+  for (const std::uint8_t byte : bytes) word = word << 8 | byte;
+  if (is_unsigned) return word;
+  return static_cast<std::int64_t>(word);
+}
+
+std::string BigInteger::decimal() const {
+  constexpr std::uint32_t kBase = 1'000'000'000;
+  constexpr int kDigits = 9;
+  const bool is_negative = bytes_[0] >= 0x80;
+  std::vector<std::uint32_t> rest = magnitude_of(bytes_, is_negative);
+  std::string text;  // In reverse order.
+  while (!rest.empty()) {
+    std::uint64_t remainder = 0;
+    for (auto digit = rest.rbegin(); digit != rest.rend(); ++digit) {
+      remainder = remainder << 32 | *digit;
+      *digit = static_cast<std::uint32_t>(remainder / kBase);
+      remainder %= kBase;
+    }
+    while (!rest.empty() && rest.back() == 0) rest.pop_back();
+    for (int i = 0; i < kDigits; ++i, remainder /= 10) {
+      text += static_cast<char>('0' + remainder % 10);
+    }
+  }
+  text.erase(text.find_last_not_of('0') + 1);
+  if (is_negative) text += '-';
+  std::ranges::reverse(text);
+  return text;
 }
 
 }  // namespace waybill::data

@@ -1,8 +1,8 @@
-// Values as JSON. What JSON has no word for becomes an object of one pair, whose name
-// starts with a dollar; maps with such names, or with keys that are no text, become
-// arrays of pairs. So nothing that is written as an array or object is ambiguous.
+// Values as JSON. A value that JSON cannot express becomes an object of one pair, whose
+// name starts with a dollar; a map with such names, or with keys that are not text, is
+// written as an array of pairs. So no array or object is ambiguous.
 //
-// Depth is bounded here, since the JSON library recurses.
+// Depth is bounded, since the JSON library recurses.
 // Tested by tests/values/value_json_test.cpp and tests/cli/test_cat.py.
 
 #include "waybill/value_json.h"
@@ -26,7 +26,7 @@ using data::Kind;
 using data::Value;
 using envelope::Json;
 
-constexpr int kDeepest = 512;
+constexpr int kMaxDepth = 512;
 
 std::string base64_of(BytesView bytes) {
   constexpr int kVariant = sodium_base64_VARIANT_ORIGINAL;
@@ -40,16 +40,16 @@ BytesView bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-const char* word_for(double value) {
+const char* name_of_special(double value) {
   if (std::isnan(value)) return "nan";
   return value > 0 ? "inf" : "-inf";
 }
 
-// Charges everything before or as soon as it is made; what is charged is not less than
-// what is written.
-class Conversion {
+// Builds the JSON tree. Charges each value before, or as soon as, it is added; a charge
+// is at least the size that is written.
+class JsonConverter {
  public:
-  explicit Conversion(const JsonOptions& options)
+  explicit JsonConverter(const JsonOptions& options)
       : is_loose_(options.is_loose),
         indent_(options.indent < 0 ? 0 : static_cast<std::size_t>(options.indent)),
         max_bytes_(options.max_bytes),
@@ -60,28 +60,30 @@ class Conversion {
   const Error& error() const { return error_; }
 
  private:
-  // Where a value stands: in so many containers, and in so many brackets.
+  // The nesting of a value: `depth` counts containers, `level` brackets.
   struct Place {
     int depth = 0;
     std::size_t level = 0;
 
-    Place inside() const { return {depth + 1, level + 1}; }
+    Place in_container() const { return {depth + 1, level + 1}; }
     Place in_brackets() const { return {depth, level + 1}; }
   };
 
-  // Of each value: brackets, a comma, ends of lines, or what short values are.
-  static constexpr std::size_t kLeast = 16;
-  // Brackets, ends of lines and quotes, with the longest name.
-  static constexpr std::size_t kTag = 24;
-  // Digits take time by the square of an int's bytes: two seconds for so many squares.
-  static constexpr std::uint64_t kMostSquares = std::uint64_t{1} << 34;
+  // The charge for each value: brackets, a comma, line ends, or a short leaf.
+  static constexpr std::size_t kMinCharge = 16;
+  // The charge for a tag: brackets, line ends and quotes, with the longest name.
+  static constexpr std::size_t kTagCharge = 24;
+  // Writing digits takes time quadratic in the bytes of an int: two seconds for so many
+  // squares.
+  static constexpr std::uint64_t kMaxSquares = std::uint64_t{1} << 34;
 
   bool convert(const Value& value, Json into, Place place) {
-    if (place.depth > kDeepest) {
-      return fail(ErrorCode::kLimitExceeded,
-                  "more than 512 containers inside each other are not written as JSON");
+    if (place.depth > kMaxDepth) {
+      return fail(
+          ErrorCode::kLimitExceeded,
+          "more than 512 containers inside each other, which is too deep for JSON");
     }
-    if (!spend(kLeast + margin(place.level))) return false;
+    if (!charge(kMinCharge + margin(place.level))) return false;
     switch (value.kind()) {
       case Kind::kNil:
         into = nullptr;
@@ -91,41 +93,41 @@ class Conversion {
         return true;
       case Kind::kInteger:
         into = *value.get_if<std::int64_t>();
-        return number(into);
+        return charge_number(into);
       case Kind::kUnsigned:
         into = *value.get_if<std::uint64_t>();
-        return number(into);
+        return charge_number(into);
       case Kind::kBigInteger:
-        return big_integer(*value.get_if<data::BigInteger>(), into, place);
+        return write_big_integer(*value.get_if<data::BigInteger>(), into, place);
       case Kind::kReal:
-        return real(*value.get_if<double>(), into, place);
+        return write_real(*value.get_if<double>(), into, place);
       case Kind::kComplex:
-        return complex_number(*value.get_if<std::complex<double>>(), into, place);
+        return write_complex(*value.get_if<std::complex<double>>(), into, place);
       case Kind::kText:
-        return text(*value.get_if<std::string>(), into, place);
+        return write_text(*value.get_if<std::string>(), into, place);
       case Kind::kBinary:
-        return base64("$bytes", *value.get_if<data::Binary>(), into, place);
+        return write_base64("$bytes", *value.get_if<data::Binary>(), into, place);
       case Kind::kByteArray:
-        return base64("$bytearray", value.get_if<data::ByteArray>()->bytes, into,
-                      place);
+        return write_base64("$bytearray", value.get_if<data::ByteArray>()->bytes, into,
+                            place);
       case Kind::kMap:
-        return map(*value.get_if<data::Map>(), into, place);
+        return write_map(*value.get_if<data::Map>(), into, place);
       case Kind::kEllipsis:
       case Kind::kNotImplemented:
-        return word("$constant", name_of(value.kind()), into, place);
+        return write_word("$constant", name_of(value.kind()), into, place);
       case Kind::kStandard:
-        return standard(*value.get_if<data::Standard>(), into, place);
+        return write_standard(*value.get_if<data::Standard>(), into, place);
       case Kind::kArray:
         return fail(ErrorCode::kRefused,
                     "an array is not written as JSON; array_value() makes lists");
       default:
-        return items(value, into, place);
+        return write_items(value, into, place);
     }
   }
 
   std::size_t margin(std::size_t level) const { return indent_ * level; }
 
-  bool spend(std::size_t size) {
+  bool charge(std::size_t size) {
     if (size > left_) {
       return fail(ErrorCode::kLimitExceeded, "the JSON has more than " +
                                                  std::to_string(max_bytes_) +
@@ -140,7 +142,7 @@ class Conversion {
     return false;
   }
 
-  // With its quotes, as nlohmann-json and format_for_terminal() escape it.
+  // The size with quotes, after nlohmann-json and format_for_terminal() have escaped the text.
   static std::size_t size_of(std::string_view text) {
     std::size_t size = 2;
     while (!text.empty()) {
@@ -155,47 +157,47 @@ class Conversion {
     return size;
   }
 
-  // Where the content of what has no word of its own is put; `place` becomes that of
-  // the content. None: there is no room.
-  std::optional<Json> tagged(const char* tag, Json into, Place& place) {
+  // Adds a tag, unless JSON is loose. Returns the place for its content, and sets
+  // `place` to that of the content; nothing if there is no room.
+  std::optional<Json> add_tag(const char* tag, Json into, Place& place) {
     if (is_loose_) return into;
-    if (!spend(kTag + margin(place.level) + margin(place.level + 1)))
+    if (!charge(kTagCharge + margin(place.level) + margin(place.level + 1)))
       return std::nullopt;
     ++place.level;
     return into.make_object(1).add(tag);
   }
 
-  bool word(const char* tag, std::string_view text, Json into, Place place) {
-    const auto content = tagged(tag, into, place);
-    if (!content || !spend(size_of(text))) return false;
+  bool write_word(const char* tag, std::string_view text, Json into, Place place) {
+    const auto content = add_tag(tag, into, place);
+    if (!content || !charge(size_of(text))) return false;
     *content = text;
     return true;
   }
 
-  bool base64(const char* tag, BytesView bytes, Json into, Place place) {
-    const auto content = tagged(tag, into, place);
-    if (!content || !spend((bytes.size() + 2) / 3 * 4 + 2)) return false;
+  bool write_base64(const char* tag, BytesView bytes, Json into, Place place) {
+    const auto content = add_tag(tag, into, place);
+    if (!content || !charge((bytes.size() + 2) / 3 * 4 + 2)) return false;
     *content = base64_of(bytes);
     return true;
   }
 
-  // An array of `count` items, empty yet.
+  // Makes an array with room for `count` items.
   bool begin_array(std::size_t count, Json into, Place place) {
-    if (!spend(kLeast + margin(place.level))) return false;  // Its end.
+    if (!charge(kMinCharge + margin(place.level))) return false;  // Its end.
     into.make_array(count);
     return true;
   }
 
-  bool number(Json written) {
+  bool charge_number(Json written) {
     const std::size_t size = written.dump().size() + 2;
-    return size <= kLeast || spend(size - kLeast);
+    return size <= kMinCharge || charge(size - kMinCharge);
   }
 
-  bool big_integer(const data::BigInteger& value, Json into, Place place) {
+  bool write_big_integer(const data::BigInteger& value, Json into, Place place) {
     const std::uint64_t size = value.bytes().size();
     // A byte has 2.41 digits.
-    const auto content = tagged("$int", into, place);
-    if (!content || !spend(size / 100 * 241 + size % 100 * 3 + 2)) {
+    const auto content = add_tag("$int", into, place);
+    if (!content || !charge(size / 100 * 241 + size % 100 * 3 + 2)) {
       return false;
     }
     if (size > squares_left_ / size) {
@@ -209,45 +211,45 @@ class Conversion {
     return true;
   }
 
-  bool real(double value, Json into, Place place) {
+  bool write_real(double value, Json into, Place place) {
     if (std::isfinite(value)) {
       into = value;
-      return number(into);
+      return charge_number(into);
     }
-    if (!is_loose_) return word("$float", word_for(value), into, place);
+    if (!is_loose_) return write_word("$float", name_of_special(value), into, place);
     into = nullptr;
     return true;
   }
 
-  bool complex_number(std::complex<double> value, Json into, Place place) {
-    const auto parts = tagged("$complex", into, place);
+  bool write_complex(std::complex<double> value, Json into, Place place) {
+    const auto parts = add_tag("$complex", into, place);
     return parts && begin_array(2, *parts, place) &&
            convert(value.real(), parts->append(), place.in_brackets()) &&
            convert(value.imag(), parts->append(), place.in_brackets());
   }
 
-  bool text(const std::string& text, Json into, Place place) {
+  bool write_text(const std::string& text, Json into, Place place) {
     if (wire::is_utf8(text)) {
-      if (!spend(size_of(text))) return false;
+      if (!charge(size_of(text))) return false;
       into = text;
       return true;
     }
     if (!wire::is_utf8(text, wire::Surrogates::kAllowed)) {
       return fail(ErrorCode::kMalformed, "text is not UTF-8");
     }
-    if (!is_loose_) return base64("$text", bytes_of(text), into, place);
-    if (!spend(size_of(text))) return false;
+    if (!is_loose_) return write_base64("$text", bytes_of(text), into, place);
+    if (!charge(size_of(text))) return false;
     into = with_replacements(text);
     return true;
   }
 
-  bool standard(const data::Standard& value, Json into, Place place) {
+  bool write_standard(const data::Standard& value, Json into, Place place) {
     const std::string tag = "$" + value.type;
-    const auto content = tagged(tag.c_str(), into, place);
-    return content && text(value.text, *content, place);
+    const auto content = add_tag(tag.c_str(), into, place);
+    return content && write_text(value.text, *content, place);
   }
 
-  // Each surrogate, which has three bytes, as U+FFFD.
+  // Replaces each surrogate, which has three bytes, by U+FFFD.
   static std::string with_replacements(const std::string& text) {
     std::string replaced;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -258,70 +260,70 @@ class Conversion {
     return replaced;
   }
 
-  bool items(const Value& value, Json into, Place place) {
+  bool write_items(const Value& value, Json into, Place place) {
     const std::string tag = "$" + std::string(name_of(value.kind()));
     const auto array = value.kind() == Kind::kList ? std::optional<Json>(into)
-                                                   : tagged(tag.c_str(), into, place);
+                                                   : add_tag(tag.c_str(), into, place);
     if (!array || !begin_array(value.items()->size(), *array, place)) {
       return false;
     }
     return std::ranges::all_of(*value.items(), [&](const Value& item) {
-      return convert(item, array->append(), place.inside());
+      return convert(item, array->append(), place.in_container());
     });
   }
 
-  bool map(const data::Map& map, Json into, Place place) {
-    if (is_loose_) return loose_map(map, into, place);
+  bool write_map(const data::Map& map, Json into, Place place) {
+    if (is_loose_) return write_loose_map(map, into, place);
     const bool has_names = std::ranges::all_of(map.pairs, [](const auto& pair) {
       const auto* name = pair.first.template get_if<std::string>();
       return name != nullptr && !name->starts_with('$') && wire::is_utf8(*name);
     });
     if (!has_names) {
-      const auto content = tagged("$dict", into, place);
-      return content && pairs(map, *content, place);
+      const auto content = add_tag("$dict", into, place);
+      return content && write_pairs(map, *content, place);
     }
-    if (!spend(kLeast + margin(place.level))) return false;  // Its end.
+    if (!charge(kMinCharge + margin(place.level))) return false;  // Its end.
     into.make_object(map.pairs.size());
     for (const auto& [key, item] : map.pairs) {
       const std::string& name = *key.template get_if<std::string>();
-      if (!spend(kLeast + size_of(name))) return false;
-      if (!convert(item, into.add(name), place.inside())) return false;
+      if (!charge(kMinCharge + size_of(name))) return false;
+      if (!convert(item, into.add(name), place.in_container())) return false;
     }
     return true;
   }
 
-  bool pairs(const data::Map& map, Json into, Place place) {
+  bool write_pairs(const data::Map& map, Json into, Place place) {
     if (!begin_array(map.pairs.size(), into, place)) return false;
     const Place around = place.in_brackets();
     return std::ranges::all_of(map.pairs, [&](const auto& pair) {
       const Json both = into.append();
-      return spend(kLeast + margin(around.level)) && begin_array(2, both, around) &&
-             convert(pair.first, both.append(), around.inside()) &&
-             convert(pair.second, both.append(), around.inside());
+      return charge(kMinCharge + margin(around.level)) &&
+             begin_array(2, both, around) &&
+             convert(pair.first, both.append(), around.in_container()) &&
+             convert(pair.second, both.append(), around.in_container());
     });
   }
 
-  // Keys that Python's json takes, as it writes them.
-  bool loose_map(const data::Map& map, Json into, Place place) {
-    if (!spend(kLeast + margin(place.level))) return false;  // Its end.
+  // Writes the keys that Python's json accepts, as it does.
+  bool write_loose_map(const data::Map& map, Json into, Place place) {
+    if (!charge(kMinCharge + margin(place.level))) return false;  // Its end.
     std::set<std::string> names;
     into.make_object(map.pairs.size());
     for (const auto& [key, item] : map.pairs) {
       envelope::JsonTree tree;
       const Json name = tree.root();
-      if (!convert(key, tree.root(), place.inside())) return false;
+      if (!convert(key, tree.root(), place.in_container())) return false;
       if (name.is_object() || name.is_array()) {
         return fail(ErrorCode::kRefused,
-                    "a key that is a " + std::string(name_of(key.kind())) +
-                        " is no name in JSON; without the loose form it is written");
+                    "a " + std::string(name_of(key.kind())) +
+                        " cannot be a key in loose JSON; use the exact form");
       }
       std::string text = name.is_text() ? name.text() : name.dump();
       if (!names.insert(text).second) {
-        return fail(ErrorCode::kRefused,
-                    "two keys of a dict would both be \"" + text +
-                        "\" in JSON; without the loose form they are told apart");
+        return fail(ErrorCode::kRefused, "two keys of a dict would both be \"" + text +
+                                             "\" in loose JSON; use the exact form");
       }
-      if (!convert(item, into.add(text), place.inside())) return false;
+      if (!convert(item, into.add(text), place.in_container())) return false;
     }
     return true;
   }
@@ -330,7 +332,7 @@ class Conversion {
   std::size_t indent_;
   std::size_t max_bytes_;
   std::size_t left_;
-  std::uint64_t squares_left_ = kMostSquares;
+  std::uint64_t squares_left_ = kMaxSquares;
   Error error_{};
 };
 
@@ -338,9 +340,8 @@ class Conversion {
 
 Result<std::string> value_json(const Value& value, const JsonOptions& options) {
   envelope::JsonTree tree;
-  Conversion conversion(options);
-  if (!conversion.convert(value, tree.root()))
-    return tl::unexpected(conversion.error());
+  JsonConverter converter(options);
+  if (!converter.convert(value, tree.root())) return tl::unexpected(converter.error());
   return envelope::format_for_terminal(tree.root().dump(options.indent), options.colours);
 }
 

@@ -1,5 +1,5 @@
-// Keys are compared by what they are written as, with numbers brought to one form
-// first: a float or complex number that is an integer is written as an int.
+// Keys are compared by their encoding, after numbers are normalized: a float or complex
+// number that is an integer is written as an int.
 // Tested by tests/values/value_keys_test.cpp.
 
 #include "values/value_keys.h"
@@ -28,18 +28,18 @@ void append(std::string_view bytes, Writer& out) {
   out.append({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
-// A finite float without a fraction, as an int of whatever length that takes.
+// A finite float without a fraction, as an int of any length.
 Value integer_of(double value) {
   constexpr double kBeyond64Bits = 9223372036854775808.0;  // 2^63
   if (std::fabs(value) < kBeyond64Bits) return static_cast<std::int64_t>(value);
   constexpr int kMantissaBits = 53;
   int exponent = 0;
   const double mantissa = std::ldexp(std::frexp(value, &exponent), kMantissaBits);
-  const auto word = static_cast<std::int64_t>(mantissa);
+  const auto digits = static_cast<std::int64_t>(mantissa);
   const auto shift = static_cast<std::size_t>(exponent - kMantissaBits);
-  // The word, shifted within its bytes so that whole bytes of 0 follow.
+  // The mantissa, shifted so that only whole bytes of 0 follow.
   data::Binary bytes;
-  const std::uint64_t shifted = static_cast<std::uint64_t>(word) << (shift % 8);
+  const std::uint64_t shifted = static_cast<std::uint64_t>(digits) << (shift % 8);
   for (int i = 7; i >= 0; --i) {
     bytes.push_back(static_cast<std::uint8_t>(shifted >> (8 * i)));
   }
@@ -49,37 +49,37 @@ Value integer_of(double value) {
 
 class KeyWriter {
  public:
-  KeyWriter(Form form, Objection& objection) : form_(form), objection_(objection) {}
+  KeyWriter(Form form, Failure& failure) : form_(form), failure_(failure) {}
 
   bool write(const Value& key, Writer& out, int depth = 0) {
     if (depth > kMaxKeyDepth) {
-      objection_ = {ErrorCode::kLimitExceeded, "a key with more than " +
-                                                   std::to_string(kMaxKeyDepth) +
-                                                   " containers inside each other"};
+      failure_ = {ErrorCode::kLimitExceeded, "a key with more than " +
+                                                 std::to_string(kMaxKeyDepth) +
+                                                 " containers inside each other"};
       return false;
     }
     switch (key.kind()) {
       case Kind::kTuple:
-        return items(key, out, depth);
+        return write_items(key, out, depth);
       case Kind::kFrozenSet:
-        return sorted_items(key, out, depth + 1);
+        return write_sorted(key, out, depth + 1);
       case Kind::kByteArray:
       case Kind::kList:
       case Kind::kSet:
       case Kind::kMap:
       case Kind::kSlice:
       case Kind::kArray:
-        objection_ = {ErrorCode::kMalformed,
-                      "a " + std::string(name_of(key.kind())) + " cannot be a key"};
+        failure_ = {ErrorCode::kMalformed,
+                    "a " + std::string(name_of(key.kind())) + " cannot be a key"};
         return false;
       case Kind::kRange:
-        objection_ = {ErrorCode::kRefused,
-                      "a range as a key: which ones are equal only Python tells"};
+        failure_ = {ErrorCode::kRefused,
+                    "a range as a key: only Python can compare ranges"};
         return false;
       case Kind::kReal:
-        return number(*key.get_if<double>(), out);
+        return write_number(*key.get_if<double>(), out);
       case Kind::kComplex:
-        return complex_number(*key.get_if<std::complex<double>>(), out);
+        return write_complex(*key.get_if<std::complex<double>>(), out);
       case Kind::kStandard:
         if (form_ == Form::kCanonical) break;
         out.array(2);
@@ -93,13 +93,13 @@ class KeyWriter {
       default:
         break;
     }
-    return write_leaf(key, out, objection_);
+    return write_leaf(key, out, failure_);
   }
 
-  // Of a set; `depth`: of what is in it.
-  bool sorted_items(const Value& key, Writer& out, int depth) {
+  // Writes a set with sorted items. `depth`: that of the items.
+  bool write_sorted(const Value& key, Writer& out, int depth) {
     const std::vector<Value>& values = *key.items();
-    if (!is_countable(values.size(), key.kind(), objection_)) return false;
+    if (!is_countable(values.size(), key.kind(), failure_)) return false;
     std::vector<std::string> written;
     for (const Value& value : values) {
       Writer scratch;
@@ -109,7 +109,7 @@ class KeyWriter {
     std::ranges::sort(written);
     if (form_ == Form::kForEquality &&
         std::ranges::adjacent_find(written) != written.end()) {
-      objection_ = {ErrorCode::kMalformed, "a frozenset with two items that are equal"};
+      failure_ = {ErrorCode::kMalformed, "a frozenset with two equal items"};
       return false;
     }
     write_head(key.kind(), values.size(), out);
@@ -118,18 +118,18 @@ class KeyWriter {
   }
 
  private:
-  bool items(const Value& key, Writer& out, int depth) {
+  bool write_items(const Value& key, Writer& out, int depth) {
     const std::vector<Value>& values = *key.items();
-    if (!is_countable(values.size(), key.kind(), objection_)) return false;
+    if (!is_countable(values.size(), key.kind(), failure_)) return false;
     write_head(key.kind(), values.size(), out);
     return std::ranges::all_of(
         values, [&](const Value& value) { return write(value, out, depth + 1); });
   }
 
-  bool number(double value, Writer& out) {
+  bool write_number(double value, Writer& out) {
     if (std::isnan(value)) {
-      objection_ = {ErrorCode::kMalformed,
-                    "NaN cannot be a key: it equals nothing, itself not either"};
+      failure_ = {ErrorCode::kMalformed,
+                  "NaN cannot be a key: it does not equal itself"};
       return false;
     }
     const bool is_integer = std::isfinite(value) && std::trunc(value) == value;
@@ -137,34 +137,33 @@ class KeyWriter {
       out.real(value);
       return true;
     }
-    return write_leaf(integer_of(value), out, objection_);
+    return write_leaf(integer_of(value), out, failure_);
   }
 
-  bool complex_number(std::complex<double> value, Writer& out) {
+  bool write_complex(std::complex<double> value, Writer& out) {
     if (std::isnan(value.real()) || std::isnan(value.imag())) {
-      return number(std::nan(""), out);
+      return write_number(std::nan(""), out);
     }
     if (form_ == Form::kForEquality) {
-      if (value.imag() == 0) return number(value.real(), out);
+      if (value.imag() == 0) return write_number(value.real(), out);
       value = {value.real() + 0.0, value.imag()};  // -0.0 is 0.0.
     }
-    return write_leaf(value, out, objection_);
+    return write_leaf(value, out, failure_);
   }
 
   Form form_;
-  Objection& objection_;
+  Failure& failure_;
 };
 
-struct Written {
+struct EncodedKey {
   std::string_view bytes;
   std::size_t number;
 };
 
-// `key`: gives the one with a number.
+// `key(i)` returns key number `i`.
 template <typename Key>
-bool can_be_keys(std::size_t count, Key key, std::size_t& culprit,
-                 Objection& objection) {
-  KeyWriter writer(Form::kForEquality, objection);
+bool can_be_keys(std::size_t count, Key key, std::size_t& culprit, Failure& failure) {
+  KeyWriter writer(Form::kForEquality, failure);
   Writer out;
   std::vector<std::size_t> ends;
   ends.reserve(count);
@@ -173,37 +172,36 @@ bool can_be_keys(std::size_t count, Key key, std::size_t& culprit,
     if (!writer.write(key(i), out)) return false;
     ends.push_back(out.size());
   }
-  std::vector<Written> written;
+  std::vector<EncodedKey> written;
   written.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t start = i == 0 ? 0 : ends[i - 1];
     written.push_back({view_of(out).substr(start, ends[i] - start), i});
   }
-  std::ranges::stable_sort(written, {}, &Written::bytes);
-  const auto twice = std::ranges::adjacent_find(written, {}, &Written::bytes);
+  std::ranges::stable_sort(written, {}, &EncodedKey::bytes);
+  const auto twice = std::ranges::adjacent_find(written, {}, &EncodedKey::bytes);
   if (twice == written.end()) return true;
   culprit = std::next(twice)->number;
-  objection = {ErrorCode::kMalformed, "keys number " + std::to_string(twice->number) +
-                                          " and " + std::to_string(culprit) +
-                                          " are equal"};
+  failure = {ErrorCode::kMalformed, "keys number " + std::to_string(twice->number) +
+                                        " and " + std::to_string(culprit) +
+                                        " are equal"};
   return false;
 }
 
 }  // namespace
 
-bool write_set(const Value& set, Writer& out, Objection& objection) {
-  return KeyWriter(Form::kCanonical, objection).sorted_items(set, out, 0);
+bool write_set(const Value& set, Writer& out, Failure& failure) {
+  return KeyWriter(Form::kCanonical, failure).write_sorted(set, out, 0);
 }
 
-bool are_keys(const data::Map& map, std::size_t& culprit, Objection& objection) {
+bool are_keys(const data::Map& map, std::size_t& culprit, Failure& failure) {
   const auto key = [&](std::size_t i) -> const Value& { return map.pairs[i].first; };
-  return can_be_keys(map.pairs.size(), key, culprit, objection);
+  return can_be_keys(map.pairs.size(), key, culprit, failure);
 }
 
-bool are_keys(const std::vector<Value>& items, std::size_t& culprit,
-              Objection& objection) {
+bool are_keys(const std::vector<Value>& items, std::size_t& culprit, Failure& failure) {
   const auto key = [&](std::size_t i) -> const Value& { return items[i]; };
-  return can_be_keys(items.size(), key, culprit, objection);
+  return can_be_keys(items.size(), key, culprit, failure);
 }
 
 }  // namespace waybill::envelope

@@ -1,6 +1,6 @@
 #pragma once
 
-// Keys of maps and items of sets: what may be one, and which are equal.
+// Keys of maps and items of sets: which values are hashable, and which are equal.
 
 #include <cstddef>
 #include <vector>
@@ -11,19 +11,19 @@
 
 namespace waybill::envelope {
 
-// Of containers around what is in a key. Up to here waybill in Python sorts items of
-// sets by their bytes too; and it bounds the recursion of what follows.
+// The most containers inside each other in a key. To this depth, waybill in Python
+// sorts the items of sets by their bytes too. Bounds the recursion over keys.
 inline constexpr int kMaxKeyDepth = 15;
 
-// Writes a set or frozenset with its items in the order of their bytes. False, with
-// `out` in disorder, if they may not be in one.
-bool write_set(const data::Value& set, wire::Writer& out, Objection& objection);
+// Writes a set or frozenset with its items sorted by their bytes. False, with `out` in
+// an undefined state, if an item cannot be in a set.
+bool write_set(const data::Value& set, wire::Writer& out, Failure& failure);
 
-// Whether values may be keys side by side, as Python has it: 1, 1.0 and True are equal.
-// If not, `culprit` is the number of the first in the way.
-// Cost: two copies of the keys, sorted.
-bool are_keys(const data::Map& map, std::size_t& culprit, Objection& objection);
+// Whether the values can be the keys of one dict: all hashable, and no two equal in
+// Python, where 1, 1.0 and True are equal. If not, `culprit` is the number of the first
+// offending key. Cost: encodes and sorts the keys.
+bool are_keys(const data::Map& map, std::size_t& culprit, Failure& failure);
 bool are_keys(const std::vector<data::Value>& items, std::size_t& culprit,
-              Objection& objection);
+              Failure& failure);
 
 }  // namespace waybill::envelope

@@ -1,5 +1,6 @@
-// Leaves and heads in canonical form, as src/python/encode/plain_writer.cpp writes them
-// too. Tested by tests/values/value_test.cpp and tests/examples/test_plain_data.py.
+// Leaves and heads in canonical form, the same as in
+// src/python/encode/plain_writer.cpp. Tested by tests/values/value_test.cpp and
+// tests/examples/test_plain_data.py.
 
 #include "values/value_leaf.h"
 
@@ -21,14 +22,14 @@ using wire::NodeTag;
 using wire::Singleton;
 using wire::Token;
 
-bool write_text(const std::string& text, wire::Writer& out, Objection& objection) {
-  if (!is_countable(text.size(), Kind::kText, objection)) return false;
+bool write_text(const std::string& text, wire::Writer& out, Failure& failure) {
+  if (!is_countable(text.size(), Kind::kText, failure)) return false;
   if (wire::is_utf8(text)) {
     out.text(text);
     return true;
   }
   if (!wire::is_utf8(text, wire::Surrogates::kAllowed)) {
-    objection = {ErrorCode::kMalformed, "text is not UTF-8; bytes are binary"};
+    failure = {ErrorCode::kMalformed, "text is not UTF-8; use Binary for bytes"};
     return false;
   }
   out.extension(ExtType::kText,
@@ -37,8 +38,8 @@ bool write_text(const std::string& text, wire::Writer& out, Objection& objection
 }
 
 bool write_binary(const data::Binary& bytes, Kind kind, wire::Writer& out,
-                  Objection& objection) {
-  if (!is_countable(bytes.size(), kind, objection)) return false;
+                  Failure& failure) {
+  if (!is_countable(bytes.size(), kind, failure)) return false;
   if (kind == Kind::kByteArray) out.node(NodeTag::kByteArray, 1);
   out.binary(bytes);
   return true;
@@ -48,8 +49,8 @@ void write_complex(std::complex<double> value, wire::Writer& out) {
   std::array<std::uint8_t, 16> bytes{};
   const double parts[] = {value.real(), value.imag()};
   for (std::size_t part = 0; part < 2; ++part) {
-    const std::uint64_t word = wire::swapped(std::bit_cast<std::uint64_t>(parts[part]));
-    std::memcpy(bytes.data() + 8 * part, &word, sizeof word);
+    const std::uint64_t bits = wire::swapped(std::bit_cast<std::uint64_t>(parts[part]));
+    std::memcpy(bytes.data() + 8 * part, &bits, sizeof bits);
   }
   out.extension(ExtType::kComplex, bytes);
 }
@@ -78,12 +79,12 @@ NodeTag tag_of(Kind kind) {
 
 }  // namespace
 
-bool is_countable(std::size_t count, Kind kind, Objection& objection) {
-  // A node's array has the tag too.
+bool is_countable(std::size_t count, Kind kind, Failure& failure) {
+  // The array of a node counts the tag too.
   if (count < wire::kMaxCount) return true;
-  objection = {ErrorCode::kLimitExceeded,
-               "a " + std::string(name_of(kind)) +
-                   " of 2^32 bytes or items or more; msgpack has no length for that"};
+  failure = {ErrorCode::kLimitExceeded,
+             "a " + std::string(name_of(kind)) +
+                 " of 2^32 bytes or items or more, which msgpack cannot store"};
   return false;
 }
 
@@ -96,9 +97,9 @@ const char* problem_of(const data::Value& value) {
   const auto is_integer = [](const data::Value& item) {
     return item.kind() >= Kind::kInteger && item.kind() <= Kind::kBigInteger;
   };
-  const bool is_sound =
+  const bool is_valid =
       std::ranges::all_of(items, is_integer) && items[2] != data::Value(0);
-  return is_sound ? nullptr : "a range has three ints, of which the step is not 0";
+  return is_valid ? nullptr : "a range has three ints, and its step is not 0";
 }
 
 void write_head(Kind kind, std::size_t count, wire::Writer& out) {
@@ -149,7 +150,7 @@ bool read_leaf(const Token& token, data::Value& leaf) {
   }
 }
 
-bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection) {
+bool write_leaf(const data::Value& leaf, wire::Writer& out, Failure& failure) {
   switch (leaf.kind()) {
     case Kind::kBoolean:
       out.boolean(*leaf.get_if<bool>());
@@ -162,7 +163,7 @@ bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection
       return true;
     case Kind::kBigInteger: {
       const data::Binary& bytes = leaf.get_if<data::BigInteger>()->bytes();
-      if (!is_countable(bytes.size(), leaf.kind(), objection)) return false;
+      if (!is_countable(bytes.size(), leaf.kind(), failure)) return false;
       out.extension(ExtType::kInteger, bytes);
       return true;
     }
@@ -173,12 +174,12 @@ bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection
       write_complex(*leaf.get_if<std::complex<double>>(), out);
       return true;
     case Kind::kText:
-      return write_text(*leaf.get_if<std::string>(), out, objection);
+      return write_text(*leaf.get_if<std::string>(), out, failure);
     case Kind::kBinary:
-      return write_binary(*leaf.get_if<data::Binary>(), leaf.kind(), out, objection);
+      return write_binary(*leaf.get_if<data::Binary>(), leaf.kind(), out, failure);
     case Kind::kByteArray:
       return write_binary(leaf.get_if<data::ByteArray>()->bytes, leaf.kind(), out,
-                          objection);
+                          failure);
     case Kind::kEllipsis:
       out.singleton(Singleton::kEllipsis);
       return true;
@@ -186,9 +187,9 @@ bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection
       out.singleton(Singleton::kNotImplemented);
       return true;
     case Kind::kStandard:
-      objection = {ErrorCode::kRefused,
-                   "a " + leaf.get_if<data::Standard>()->type +
-                       ": objects of the standard library are read and not written"};
+      failure = {ErrorCode::kRefused,
+                 "a " + leaf.get_if<data::Standard>()->type +
+                     ": objects of the standard library cannot be written"};
       return false;
     default:
       out.nil();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Values that hold no others, as a payload has them; and objects that are such at
-// heart.
+// Leaves, the values that hold no others, in a payload; and objects of the standard
+// library that are read as leaves.
 
 #include <optional>
 #include <string>
@@ -14,32 +14,32 @@
 
 namespace waybill::envelope {
 
-// Why something cannot be written.
-struct Objection {
+// An error without a byte offset, which the caller adds.
+struct Failure {
   ErrorCode code;
   std::string detail;
 };
 
-// Makes the leaf that a token is. False, with nothing made, for what is no data: a
-// module.
+// Reads the leaf in a token. False, with `leaf` unchanged, for a module, which is not
+// data.
 bool read_leaf(const wire::Token& token, data::Value& leaf);
 
 // Writes a leaf in canonical form. False, with nothing written, if it cannot be.
-bool write_leaf(const data::Value& leaf, wire::Writer& out, Objection& objection);
+bool write_leaf(const data::Value& leaf, wire::Writer& out, Failure& failure);
 
-// The object of the standard library, such as a date, a decimal or a path, that calling
-// the global `callable` ("datetime.date") with these arguments makes. Nothing for what
-// is none of those, or is no sound one.
+// The object of the standard library, such as a date, a decimal or a path, that
+// `callable` ("datetime.date") makes of these arguments. Nothing for other callables
+// and for invalid arguments.
 std::optional<data::Standard> standard_value(std::string_view callable,
                                              const std::vector<data::Value>& arguments);
 
-// False if so many bytes or items are more than msgpack can count.
-bool is_countable(std::size_t count, data::Kind kind, Objection& objection);
+// False if msgpack cannot store a length of `count` bytes or items.
+bool is_countable(std::size_t count, data::Kind kind, Failure& failure);
 
-// What is wrong with a slice or range; null if nothing is, or if it is neither.
+// The problem of an invalid slice or range; null for other values.
 const char* problem_of(const data::Value& value);
 
-// The start of a container of items: an array, or a node.
+// Writes the start of a container of items: an array, or a node.
 void write_head(data::Kind kind, std::size_t count, wire::Writer& out);
 
 }  // namespace waybill::envelope

@@ -1,8 +1,8 @@
-// Builds the value of a payload that has been verified.
+// Builds the value of a verified payload.
 //
-// Each container gets all its places when it is opened, so values stand still while
-// the tree grows, and what references mean is copied from where it stands. What such a
-// value comes to is kept with it, and is asked before it is copied.
+// A container is allocated in full when it is opened, so values do not move while the
+// tree grows, and the target of a reference is copied from its place. The cost of a
+// target is recorded, and charged before each copy.
 // Tested by tests/values/value_test.cpp, value_refusals_test.cpp and
 // value_envelope_test.cpp.
 
@@ -39,20 +39,20 @@ consteval std::size_t part_of_object(std::string_view name) {
   return envelope::position_of(NodeTag::kObject, name);
 }
 
-// Whether a program may write to what the buffer stands for.
+// Whether the object that the buffer stands for is mutable.
 bool is_writable(const StoredBuffer& row) {
   return row.kind == BufferKind::kByteArray || row.kind == BufferKind::kWritable;
 }
 
-// What a stored buffer holds, decompressed. `offset`: of what stands for it in the
-// payload. kTruncated if only the head was opened, and what decompress_buffer() says.
+// The decompressed content of a stored buffer. `offset`: of the node that refers to it.
+// Errors: kTruncated if only the head was opened; those of decompress_buffer().
 Result<data::Binary> stored_content(const Envelope& envelope, std::uint64_t number,
                                     std::size_t offset) {
   const StoredBuffer& row = envelope.buffers[number];
   if (row.bytes.size() != row.stored_length) {
     return tl::unexpected(Error{ErrorCode::kTruncated, offset,
                                 "the bytes of stored buffer " + std::to_string(number) +
-                                    " should be there, and only the head was opened"});
+                                    " are missing: only the head was opened"});
   }
   if (!row.compression) return data::Binary(row.bytes.begin(), row.bytes.end());
   data::Binary content(row.length);
@@ -62,50 +62,50 @@ Result<data::Binary> stored_content(const Envelope& envelope, std::uint64_t numb
   return content;
 }
 
-// What a value comes to, without the place that it stands in.
+// The cost of a value. The memory excludes its own place in its container.
 struct Cost {
   std::uint64_t values = 0;  // As max_unfolded counts them.
   std::uint64_t memory = 0;
-  std::size_t height = 0;  // Containers inside each other.
+  std::size_t height = 0;  // Nesting depth.
 };
 
-// What the values of a payload come to when references are followed, each time anew;
-// and the values that references mean. The payload is read from its start to its end.
-class Unfolding {
+// Charges values to the limits, the targets of references once per reference; and finds
+// these targets. Reads the payload from start to end.
+class UnfoldingMeter {
  public:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  // What references mean.
+  // The target of references.
   struct Target {
     const Value* value = nullptr;  // Null while it is not complete.
     Cost cost;
   };
 
-  Unfolding(const Envelope& envelope, const Limits& limits)
+  UnfoldingMeter(const Envelope& envelope, const Limits& limits)
       : limits_(limits),
-        order_(envelope::shared_places(envelope)),
-        targets_(order_.size()) {}
+        places_(envelope::shared_places(envelope)),
+        targets_(places_.size()) {}
 
-  // The number of the references that mean the value at `offset`; kNone if none do.
-  std::size_t number_at(std::size_t offset) {
-    const bool is_next = next_ != order_.size() && order_[next_].offset == offset;
-    return is_next ? order_[next_++].number : kNone;
+  // The number of the references to the value at `offset`; kNone if there are none.
+  std::size_t take_number(std::size_t offset) {
+    const bool is_next = next_ != places_.size() && places_[next_].offset == offset;
+    return is_next ? places_[next_++].number : kNone;
   }
-  // What stands before `offset` is skipped: no reference means it.
+  // Skips the values before `offset`, to which no reference leads.
   void skip_to(std::size_t offset) {
-    while (next_ != order_.size() && order_[next_].offset < offset) ++next_;
+    while (next_ != places_.size() && places_[next_].offset < offset) ++next_;
   }
 
-  // Counts what is made at `offset`. False when the reader has an error:
+  // Charges the value at `offset`. False if the reader then has an error:
   // kLimitExceeded.
-  bool take(Reader& reader, std::size_t offset, std::uint64_t values,
-            std::uint64_t memory) {
+  bool charge(Reader& reader, std::size_t offset, std::uint64_t values,
+              std::uint64_t memory) {
     if (values > limits_.max_unfolded - spent_.values) {
       return reader.fail(
           ErrorCode::kLimitExceeded, offset,
           "more than the " + std::to_string(limits_.max_unfolded) +
-              " values, with what references mean counted each time, that "
-              "max_unfolded allows");
+              " values that max_unfolded allows, with the target of each reference "
+              "counted again");
     }
     if (memory > limits_.max_memory - spent_.memory) {
       return reader.fail(ErrorCode::kLimitExceeded, offset,
@@ -116,11 +116,11 @@ class Unfolding {
     spent_.memory += memory;
     return true;
   }
-  // What was taken so far.
+  // The sum of all charges.
   const Cost& spent() const { return spent_; }
 
-  // The value that references with this number mean, or none, is complete. `before`:
-  // what was spent when it began. It stays where it is.
+  // Records that the target with this number is complete; ignores kNone. `before`: the
+  // sum of charges when it began. `value` must not move.
   void complete(std::size_t number, const Value& value, const Cost& before,
                 std::size_t height) {
     if (number == kNone) return;
@@ -132,7 +132,7 @@ class Unfolding {
  private:
   const Limits& limits_;
   Cost spent_;
-  std::vector<envelope::SharedPlace> order_;  // Passed one by one.
+  std::vector<envelope::SharedPlace> places_;  // In the order of the payload.
   std::size_t next_ = 0;
   std::vector<Target> targets_;  // By number.
 };
@@ -142,20 +142,21 @@ class ValueBuilder {
   ValueBuilder(const Envelope& envelope, const Limits& limits, Objects objects)
       : envelope_(envelope),
         limits_(limits),
-        takes_standard_(objects == Objects::kStandard),
+        accepts_standard_(objects == Objects::kStandard),
         reader_(envelope.payload.bytes, limits, envelope.payload.offset),
-        unfolding_(envelope, limits_) {}
+        meter_(envelope, limits_) {}
 
   bool build(Value& root) {
-    // Definitions are no plain data, but only who refers to one is refused.
+    // Definitions are not plain data, but only a reference to one is an error.
     const std::size_t start = envelope::value_offset(envelope_);
     if (!reader_.skip_to(start)) return false;
-    unfolding_.skip_to(start);
-    if (!value(root)) return false;
+    meter_.skip_to(start);
+    if (!build_next(root)) return false;
     while (!stack_.empty()) {
       Frame& frame = stack_.back();
-      const bool goes_on = frame.next == frame.count ? close() : value(frame.place());
-      if (!goes_on) return false;
+      const bool is_built =
+          frame.next == frame.count ? close() : build_next(frame.next_place());
+      if (!is_built) return false;
     }
     return true;
   }
@@ -163,54 +164,55 @@ class ValueBuilder {
   const Error& error() const { return reader_.error(); }
 
  private:
-  static constexpr std::size_t kBytesPerValue = 16;  // Of text; see max_unfolded.
-  // Parts of an object.
+  static constexpr std::size_t kBytesPerValue = 16;  // See max_unfolded.
+  // Indices of the parts of an object.
   static constexpr std::size_t kCallable = part_of_object("callable"),
                                kArguments = part_of_object("args"),
                                kState = part_of_object("state"),
                                kItems = part_of_object("items"),
                                kPairs = part_of_object("pairs");
 
-  // A container that is being filled. Of a map, keys and values are in turn.
+  // A container that is being filled. The children of a map alternate keys and values.
   struct Frame {
     Value* into;
     Value* items;                    // Null for a map.
-    std::pair<Value, Value>* pairs;  // Null for all else.
+    std::pair<Value, Value>* pairs;  // Null for other containers.
     std::size_t count;
     std::size_t offset;
-    std::size_t target;      // Number of the references that mean it; or kNone.
-    Cost before;             // What all came to when it was opened.
-    std::size_t height = 0;  // Of the highest value in it.
+    std::size_t target;      // Number of the references to it; or kNone.
+    Cost before;             // The sum of charges when it was opened.
+    std::size_t height = 0;  // Of its highest child.
     std::size_t next = 0;
-    bool is_object = false;  // The parts of an object, of which one value is made.
+    bool is_object = false;  // Holds the parts of an object, which becomes one value.
 
-    Value& place() {
+    Value& next_place() {
       const std::size_t at = next++;
       if (items != nullptr) return items[at];
       return at % 2 == 0 ? pairs[at / 2].first : pairs[at / 2].second;
     }
   };
+
   bool fail(ErrorCode code, std::size_t offset, std::string detail) {
     return reader_.fail(code, offset, std::move(detail));
   }
   bool refuse(std::size_t offset, std::string_view what) {
-    std::string words(what);
+    std::string detail(what);
     const std::string name = envelope::name_of({envelope_, offset});
-    if (!name.empty()) words += " (" + name + ")";
+    if (!name.empty()) detail += " (" + name + ")";
     const std::string where = path();
-    if (!where.empty()) words += " at " + where;
-    return fail(ErrorCode::kRefused, offset, words + ", which is no plain data");
+    if (!where.empty()) detail += " at " + where;
+    return fail(ErrorCode::kRefused, offset, detail + ", which is not plain data");
   }
   bool refuse_node(std::size_t offset, NodeTag tag) {
     return refuse(offset, "a node " + std::string(envelope::shape_of(tag).name));
   }
 
-  // Where the value stands that is read: ['runs'][3]; "" for the outermost.
+  // The path of the value that is being read: ['runs'][3]; "" for the outermost.
   std::string path() const {
-    constexpr std::size_t kMostSteps = 64;
+    constexpr std::size_t kMaxSteps = 64;
     std::string text;
     for (std::size_t i = 0; i < stack_.size(); ++i) {
-      if (i == kMostSteps) return text + "…";
+      if (i == kMaxSteps) return text + "…";
       if (stack_[i].is_object) return text;
       text += step(stack_[i]);
     }
@@ -218,42 +220,42 @@ class ValueBuilder {
   }
 
   static std::string step(const Frame& frame) {
-    constexpr std::size_t kMostText = 64;
+    constexpr std::size_t kMaxText = 64;
     const Kind kind = frame.into->kind();
     if (kind == Kind::kSet || kind == Kind::kFrozenSet) return "{}";
     const std::size_t place = frame.next - 1;
     if (frame.pairs == nullptr) return "[" + std::to_string(place) + "]";
     if (place % 2 == 0) return ".keys()[" + std::to_string(place / 2) + "]";
     const auto* key = frame.pairs[place / 2].first.get_if<std::string>();
-    return key != nullptr && key->size() < kMostText
+    return key != nullptr && key->size() < kMaxText
                ? "['" + *key + "']"
                : ".values()[" + std::to_string(place / 2) + "]";
   }
 
-  bool take(std::size_t offset, std::uint64_t values, std::uint64_t memory) {
-    return unfolding_.take(reader_, offset, values, memory);
+  bool charge(std::size_t offset, std::uint64_t values, std::uint64_t memory) {
+    return meter_.charge(reader_, offset, values, memory);
   }
 
-  bool value(Value& place) {
-    const std::size_t target = unfolding_.number_at(reader_.offset());
-    const Cost before = unfolding_.spent();
+  bool build_next(Value& place) {
+    const std::size_t target = meter_.take_number(reader_.offset());
+    const Cost before = meter_.spent();
     Token token;
     if (!reader_.next(token)) return false;
-    if (token.type == TokenType::kArray) return array(token, place, target);
+    if (token.type == TokenType::kArray) return build_array(token, place, target);
     if (token.type == TokenType::kMap) return open_map(token, place, target);
-    if (!leaf(token, place)) return false;
-    unfolding_.complete(target, place, before, 0);
+    if (!build_leaf(token, place)) return false;
+    meter_.complete(target, place, before, 0);
     return true;
   }
 
-  bool leaf(const Token& token, Value& place) {
-    if (token.is(ExtType::kReference)) return reference(token, place);
+  bool build_leaf(const Token& token, Value& place) {
+    if (token.is(ExtType::kReference)) return copy_target(token, place);
     const std::size_t size = token.type >= TokenType::kText ? token.bytes.size() : 0;
-    if (!take(token.offset, 1 + size / kBytesPerValue, size)) return false;
+    if (!charge(token.offset, 1 + size / kBytesPerValue, size)) return false;
     return envelope::read_leaf(token, place) || refuse(token.offset, "a module");
   }
 
-  bool reference(const Token& token, Value& place) {
+  bool copy_target(const Token& token, Value& place) {
     std::uint64_t number = 0;
     envelope::is_reference(envelope_, token, number);
     if (envelope_.shared[number] < envelope_.definitions.value) {
@@ -261,10 +263,10 @@ class ValueBuilder {
       if (shape == nullptr) return refuse(token.offset, "part of a definition");
       return refuse_node(token.offset, shape->tag);
     }
-    const Unfolding::Target& target = unfolding_.target(number);
+    const UnfoldingMeter::Target& target = meter_.target(number);
     if (target.value == nullptr) {
       return fail(ErrorCode::kRefused, token.offset,
-                  "a cycle: a container that holds itself, which is no tree");
+                  "a cycle: a container that holds itself");
     }
     const auto* global = target.value->get_if<data::Standard>();
     if (global != nullptr && global->type.empty() && !is_callable()) {
@@ -273,16 +275,16 @@ class ValueBuilder {
     if (stack_.size() + target.cost.height > limits_.max_depth) {
       return fail(ErrorCode::kLimitExceeded, token.offset,
                   "more than the " + std::to_string(limits_.max_depth) +
-                      " containers inside each other, with what references mean, that "
-                      "max_depth allows");
+                      " containers inside each other that max_depth allows, with the "
+                      "targets of references");
     }
-    if (!take(token.offset, target.cost.values, target.cost.memory)) return false;
+    if (!charge(token.offset, target.cost.values, target.cost.memory)) return false;
     place = *target.value;
-    raise(target.cost.height);
+    raise_height(target.cost.height);
     return true;
   }
 
-  bool array(const Token& token, Value& place, std::size_t target) {
+  bool build_array(const Token& token, Value& place, std::size_t target) {
     std::uint8_t tag = 0;
     if (token.count == 0 || !reader_.read_node_tag(tag)) {
       return open_items<Kind::kList>(token, place, target, token.count);
@@ -301,15 +303,16 @@ class ValueBuilder {
       case NodeTag::kRange:
         return open_items<Kind::kRange>(token, place, target, count);
       case NodeTag::kByteArray:
-        return byte_array(token, place, target);
+        return build_byte_array(token, place, target);
       case NodeTag::kStored:
-        return stored(token, place, target);
+        return build_stored(token, place, target);
       case NodeTag::kGlobal:
-        // The names that objects are made by; elsewhere they are no data.
-        return is_callable() ? global(token, place, target)
+        // Only the callable of an object may be one.
+        return is_callable() ? build_callable(token, place, target)
                              : refuse_node(token.offset, node);
       case NodeTag::kObject:
-        if (!takes_standard_ || !open_items<Kind::kTuple>(token, place, target, count))
+        if (!accepts_standard_ ||
+            !open_items<Kind::kTuple>(token, place, target, count))
           return refuse_node(token.offset, node);
         stack_.back().is_object = true;
         return true;
@@ -318,32 +321,33 @@ class ValueBuilder {
     }
   }
 
+  // Whether the current value is the callable of an object.
   bool is_callable() const {
     return !stack_.empty() && stack_.back().is_object &&
            stack_.back().next == kCallable + 1;
   }
 
-  // A Standard without a type, which no other place has.
-  bool global(const Token& token, Value& place, std::size_t target) {
-    const Cost before = unfolding_.spent();
+  // Builds a Standard without a type, which marks a callable.
+  bool build_callable(const Token& token, Value& place, std::size_t target) {
+    const Cost before = meter_.spent();
     std::string name = envelope::name_of({envelope_, token.offset});
-    if (!take(token.offset, 1 + name.size() / kBytesPerValue, name.size()))
+    if (!charge(token.offset, 1 + name.size() / kBytesPerValue, name.size()))
       return false;
     for (std::size_t i = 1; i < token.count; ++i) {
       if (!reader_.skip()) return false;
     }
-    // Skipped values may be shared as well: nothing refers to what is in a name.
-    unfolding_.skip_to(reader_.offset());
+    // Skipped values may be shared positions too; no reference to them is followed.
+    meter_.skip_to(reader_.offset());
     place = data::Standard{"", std::move(name)};
-    unfolding_.complete(target, place, before, 0);
+    meter_.complete(target, place, before, 0);
     return true;
   }
 
-  // Makes one value of the parts of an object.
-  bool fold(const Frame& frame) {
-    // References may mean what stands in them, so they stay until all is built.
+  // Replaces the parts of an object by its value.
+  bool build_object(const Frame& frame) {
+    // References may lead to values in the parts, so these live until the end.
     const std::vector<Value>& parts =
-        *folded_.emplace_back(std::move(*frame.into)).items();
+        *object_parts_.emplace_back(std::move(*frame.into)).items();
     const auto* callable = parts[kCallable].get_if<data::Standard>();
     std::optional<data::Standard> made;
     const bool is_call =
@@ -357,48 +361,48 @@ class ValueBuilder {
     }
     if (!made) return refuse_node(frame.offset, NodeTag::kObject);
     const std::size_t size = made->text.size();
-    if (!take(frame.offset, 1 + size / kBytesPerValue, size)) return false;
+    if (!charge(frame.offset, 1 + size / kBytesPerValue, size)) return false;
     *frame.into = std::move(*made);
     return true;
   }
 
-  bool byte_array(const Token& token, Value& place, std::size_t target) {
+  bool build_byte_array(const Token& token, Value& place, std::size_t target) {
     BytesView bytes;
     if (!reader_.read_binary(bytes, "a bytearray")) return false;
     const auto copy = [&]() -> Result<data::Binary> {
       return data::Binary(bytes.begin(), bytes.end());
     };
-    return binary(token, bytes.size(), copy, true, place, target);
+    return build_binary(token, bytes.size(), copy, true, place, target);
   }
 
-  bool stored(const Token& token, Value& place, std::size_t target) {
+  bool build_stored(const Token& token, Value& place, std::size_t target) {
     std::uint64_t number = 0;
     reader_.read_unsigned(number, UINT64_MAX, {});
     const StoredBuffer& row = envelope_.buffers[number];
     const auto copy = [&] { return stored_content(envelope_, number, token.offset); };
-    return binary(token, row.length, copy, is_writable(row), place, target);
+    return build_binary(token, row.length, copy, is_writable(row), place, target);
   }
 
-  // What a node comes to that stands for bytes, as many as `size`, which `copy` gives.
+  // Builds the value of a node that stands for `size` bytes, which `copy` returns.
   template <typename Copy>
-  bool binary(const Token& token, std::uint64_t size, const Copy& copy,
-              bool is_writable, Value& place, std::size_t target) {
-    const Cost before = unfolding_.spent();
-    if (!take(token.offset, 2 + size / kBytesPerValue, size)) return false;
+  bool build_binary(const Token& token, std::uint64_t size, const Copy& copy,
+                    bool is_writable, Value& place, std::size_t target) {
+    const Cost before = meter_.spent();
+    if (!charge(token.offset, 2 + size / kBytesPerValue, size)) return false;
     Result<data::Binary> bytes = copy();
     if (!bytes)
       return fail(bytes.error().code, bytes.error().offset, bytes.error().detail);
     place = is_writable ? Value(data::ByteArray{*std::move(bytes)}) : *std::move(bytes);
-    unfolding_.complete(target, place, before, 1);
-    raise(1);
+    meter_.complete(target, place, before, 1);
+    raise_height(1);
     return true;
   }
 
   template <Kind kKind>
   bool open_items(const Token& token, Value& place, std::size_t target,
                   std::size_t count) {
-    const Cost before = unfolding_.spent();
-    if (!take(token.offset, 1, count * sizeof(Value))) return false;
+    const Cost before = meter_.spent();
+    if (!charge(token.offset, 1, count * sizeof(Value))) return false;
     std::vector<Value> items(count);
     Value* first = items.data();
     place = Items<kKind>(std::move(items));
@@ -407,8 +411,8 @@ class ValueBuilder {
   }
 
   bool open_map(const Token& token, Value& place, std::size_t target) {
-    const Cost before = unfolding_.spent();
-    if (!take(token.offset, 1, token.count * 2 * sizeof(Value))) return false;
+    const Cost before = meter_.spent();
+    if (!charge(token.offset, 1, token.count * 2 * sizeof(Value))) return false;
     std::vector<std::pair<Value, Value>> pairs(token.count);
     auto* first = pairs.data();
     place = data::Map(std::move(pairs));
@@ -420,43 +424,43 @@ class ValueBuilder {
   bool close() {
     const Frame frame = stack_.back();
     stack_.pop_back();
-    const bool is_fine =
-        frame.is_object ? fold(frame) : is_sound(*frame.into, frame.offset);
-    if (!is_fine) return false;
+    const bool is_valid =
+        frame.is_object ? build_object(frame) : check(*frame.into, frame.offset);
+    if (!is_valid) return false;
     const std::size_t height = frame.height + 1;
-    unfolding_.complete(frame.target, *frame.into, frame.before, height);
-    raise(height);
+    meter_.complete(frame.target, *frame.into, frame.before, height);
+    raise_height(height);
     return true;
   }
 
-  // What verify() does not look at, since it builds nothing.
-  bool is_sound(const Value& value, std::size_t offset) {
+  // Checks what verify() cannot, since it builds no values.
+  bool check(const Value& value, std::size_t offset) {
     std::size_t culprit = 0;
-    envelope::Objection objection;
+    envelope::Failure failure;
     if (const auto* map = value.get_if<data::Map>()) {
-      return envelope::are_keys(*map, culprit, objection) ||
-             fail(objection.code, offset, objection.detail);
+      return envelope::are_keys(*map, culprit, failure) ||
+             fail(failure.code, offset, failure.detail);
     }
     if (value.kind() == Kind::kSet || value.kind() == Kind::kFrozenSet) {
-      return envelope::are_keys(*value.items(), culprit, objection) ||
-             fail(objection.code, offset, objection.detail);
+      return envelope::are_keys(*value.items(), culprit, failure) ||
+             fail(failure.code, offset, failure.detail);
     }
     const char* problem = envelope::problem_of(value);
     return problem == nullptr || fail(ErrorCode::kMalformed, offset, problem);
   }
 
-  // The container around has a value of that height.
-  void raise(std::size_t height) {
+  // Records a child of this height in the enclosing container.
+  void raise_height(std::size_t height) {
     if (stack_.empty()) return;
     stack_.back().height = std::max(stack_.back().height, height);
   }
 
   const Envelope& envelope_;
   const Limits limits_;
-  const bool takes_standard_;
+  const bool accepts_standard_;
   Reader reader_;
-  Unfolding unfolding_;
-  std::deque<Value> folded_;
+  UnfoldingMeter meter_;
+  std::deque<Value> object_parts_;
   std::vector<Frame> stack_;
 };
 
@@ -467,9 +471,9 @@ Result<Value> read_value(const VerifiedEnvelope& envelope, const Limits& limits,
   Value value;
   ValueBuilder builder(envelope, limits, objects);
   if (!builder.build(value)) return tl::unexpected(builder.error());
-  // Nothing is imported, and an object that was taken is no reason to refuse.
+  // Nothing is imported, so imports that accepted objects name are allowed.
   if (objects == Objects::kStandard && envelope->code.empty()) return value;
-  // Imports and code that nothing in the payload asks for are refused too.
+  // Imports and code that the payload does not use are refused too.
   Result<void> is_data = check_policy(envelope, Policy());
   if (!is_data) return tl::unexpected(std::move(is_data.error()));
   return value;

@@ -151,17 +151,17 @@ def name_of_case(part):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (function, "a node function (function), which is no plain data"),
+        (function, "a node function (function), which is not plain data"),
         (
             {"a": [1, date(2026, 1, 2)]},
-            "a node object (datetime.date) at ['a'][1], which is no plain data",
+            "a node object (datetime.date) at ['a'][1], which is not plain data",
         ),
         ([[], [len]], "a node global (builtins.len) at [1][0], which"),
         ({1: (json,)}, "a module (json) at .values()[0][0], which"),
         ({len: 1}, "a node global (builtins.len) at .keys()[0], which"),
         ({date(2026, 1, 2)}, "a node object (datetime.date) at {}, which"),
-        ([Instance()], "(Instance) at [0], which is no plain data"),
-        ([Instance], "(Instance) at [0], which is no plain data"),
+        ([Instance()], "(Instance) at [0], which is not plain data"),
+        ([Instance], "(Instance) at [0], which is not plain data"),
     ],
     ids=name_of_case,
 )
@@ -180,7 +180,7 @@ def test_what_is_no_plain_data_is_named_with_type_and_path(value, words, monkeyp
         ([decimal.Decimal(1), decimal.Decimal], "at [1]"),
         ([date(2026, 1, 2), date], "at [1]"),
         (threading.Thread, "(threading.Thread)"),
-        (date(2026, 1, 2).isoformat, "which is no plain data"),
+        (date(2026, 1, 2).isoformat, "which is not plain data"),
     ],
     ids=name_of_case,
 )

@@ -131,7 +131,7 @@ def test_cat_refuses_what_is_no_data(path):
     done = run("cat", path, "['f']")
 
     assert done.returncode == 3
-    assert b"a function, which is no plain data" in done.stderr
+    assert b"a function, which is not plain data" in done.stderr
 
 
 def test_an_altered_buffer_is_no_matter_but_for_who_writes_it(path):

@@ -207,17 +207,17 @@ TEST(ValueEnvelope, SignaturesAndTheApplicationFieldGoAlong) {
 
 TEST(ValueEnvelope, WhatCannotBeWrittenIsNamedWithItsPath) {
   const Value bad = "\xff";
-  EXPECT_EQ(refusal(bad), "malformed value: text is not UTF-8; bytes are binary");
+  EXPECT_EQ(refusal(bad), "malformed value: text is not UTF-8; use Binary for bytes");
   EXPECT_EQ(refusal(Map{{"runs", List{1, Tuple{bad}}}}),
-            "malformed value['runs'][1][0]: text is not UTF-8; bytes are binary");
+            "malformed value['runs'][1][0]: text is not UTF-8; use Binary for bytes");
   EXPECT_EQ(refusal(Map{{1, 2}, {bad, 1}}),
-            "malformed value: text is not UTF-8; bytes are binary");
+            "malformed value: text is not UTF-8; use Binary for bytes");
   EXPECT_EQ(refusal(Map{{7, bad}}),
-            "malformed value.values()[0]: text is not UTF-8; bytes are binary");
+            "malformed value.values()[0]: text is not UTF-8; use Binary for bytes");
   EXPECT_EQ(refusal(List{Range{1, 2, 0}}),
-            "malformed value[0]: a range has three ints, of which the step is not 0");
+            "malformed value[0]: a range has three ints, and its step is not 0");
   EXPECT_EQ(refusal(Range{1, 2, true}),
-            "malformed value: a range has three ints, of which the step is not 0");
+            "malformed value: a range has three ints, and its step is not 0");
   EXPECT_EQ(refusal(Slice{1}), "malformed value: a slice or range has three items");
 }
 

@@ -36,7 +36,8 @@ TEST(ValueRefusals, FunctionsAreNoPlainData) {
 
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().code, ErrorCode::kRefused);
-  EXPECT_EQ(value.error().detail, "a node function (f) at [0], which is no plain data");
+  EXPECT_EQ(value.error().detail,
+            "a node function (f) at [0], which is not plain data");
   EXPECT_EQ(value.error().offset, open(bytes)->payload.offset + 1);
 }
 
