@@ -1,5 +1,5 @@
-// One row for each callable by which arrays and tensors are made. What they are given
-// is what NumPy 1.26 to 2.4 and PyTorch 2.0 to 2.9 give. Tested by
+// One row for each callable that makes arrays or tensors. The arguments are those of
+// NumPy 1.26 to 2.4 and PyTorch 2.0 to 2.9. Tested by
 // tests/python/api/test_open.py and tests/libraries/test_torch.py; items by
 // tests/values/array_value_test.cpp and array_test.cpp.
 
@@ -16,22 +16,22 @@
 namespace waybill::envelope {
 namespace {
 
-using Found = std::optional<NamedArray>;
+using MaybeArray = std::optional<NamedArray>;
 using Views = std::vector<ValueView>;
 using wire::NodeTag;
 using wire::TokenType;
 
-// Until NumPy 2 the module had another name.
+// NumPy 2 renamed the module.
 constexpr std::array<std::string_view, 2> kFromBuffer = {
     "numpy._core.numeric._frombuffer", "numpy.core.numeric._frombuffer"};
 
 constexpr std::size_t kArguments = position_of(NodeTag::kObject, "args");
 constexpr std::size_t kState = position_of(NodeTag::kObject, "state");
 
-// The values in a container; none of one that has more than any that is read here.
+// The values in a container; none if it has more than arrays can have dimensions.
 Views parts_of(const ValueView& value) {
   Views parts;
-  if (value.token().count > kMostDimensions + 1) return parts;
+  if (value.token().count > kMaxDimensions + 1) return parts;
   for (const std::size_t offset : value.values()) {
     parts.emplace_back(value.envelope(), offset);
   }
@@ -43,7 +43,7 @@ Views arguments_of(const ValueView& object) {
   return object.is(NodeTag::kObject) ? parts_of(object.part(kArguments)) : Views();
 }
 
-// The fields of a state that is a tuple.
+// The items of a state that is a tuple.
 Views fields_of(const ValueView& object) {
   const ValueView state = object.part(kState);
   return state.is(NodeTag::kTuple) ? parts_of(state) : Views();
@@ -51,7 +51,7 @@ Views fields_of(const ValueView& object) {
 
 std::optional<std::vector<std::uint64_t>> numbers_in(const ValueView& tuple) {
   std::vector<std::uint64_t> numbers;
-  if (tuple.token().count > kMostDimensions + 1) return std::nullopt;
+  if (tuple.token().count > kMaxDimensions + 1) return std::nullopt;
   for (const ValueView& item : parts_of(tuple)) {
     const auto number = item.number();
     if (!number) return std::nullopt;
@@ -60,8 +60,8 @@ std::optional<std::vector<std::uint64_t>> numbers_in(const ValueView& tuple) {
   return numbers;
 }
 
-// The memory of a stored buffer, a bytearray or a bytes object. Items are all of it.
-void find_bytes(const ValueView& memory, ArrayPart& array) {
+// Takes all memory of a stored buffer, a bytearray or a bytes object as the items.
+void set_bytes(const ValueView& memory, ArrayPart& array) {
   if (memory.token().type == TokenType::kBinary) {
     array.bytes = memory.token().bytes;
   } else if (memory.is(NodeTag::kByteArray)) {
@@ -75,18 +75,18 @@ void find_bytes(const ValueView& memory, ArrayPart& array) {
   array.length = array.bytes.size();
 }
 
-// Has items be a part of that memory; none of it if they are not in it.
-void narrow(ArrayPart& array, bool lie_together, std::uint64_t start,
+// Narrows the items to a part of the memory; to nothing if they are not in it.
+void narrow(ArrayPart& array, bool is_contiguous, std::uint64_t start,
             std::uint64_t length) {
   const bool fits =
-      lie_together && start <= array.length && length <= array.length - start;
+      is_contiguous && start <= array.length && length <= array.length - start;
   array.start = fits ? start : 0;
   array.length = fits ? length : 0;
-  const bool are_here = fits && !array.bytes.empty();
-  array.bytes = are_here ? array.bytes.subspan(start, length) : BytesView();
+  const bool has_bytes = fits && !array.bytes.empty();
+  array.bytes = has_bytes ? array.bytes.subspan(start, length) : BytesView();
 }
 
-// "float64" for the "f8" that numpy.dtype() is given.
+// "float64" for "f8", the argument of numpy.dtype().
 std::string item_name(std::string_view code, std::string_view order) {
   constexpr auto kNames = std::to_array<std::pair<char, std::string_view>>({
       {'b', "bool"},
@@ -116,8 +116,8 @@ std::string item_name(std::string_view code, std::string_view order) {
   return text + std::to_string(bytes * 8);
 }
 
-// Of an object of numpy.dtype, which a call makes of a code, and its state has the
-// order of bytes; empty for others.
+// The item name of a numpy.dtype object, whose argument is a type code and whose state
+// has the byte order. Empty for other objects.
 std::string numpy_item(const ValueView& type) {
   const Views arguments = arguments_of(type);
   if (arguments.empty()) return {};
@@ -128,10 +128,9 @@ std::string numpy_item(const ValueView& type) {
   return code.is_text() ? item_name(code.text(), order) : name_of(code);
 }
 
-// The shape of an array whose axes stand in this order in memory; false if they are
-// none.
-bool put_in_order(std::vector<std::uint64_t>& shape,
-                  const std::vector<std::uint64_t>& axes) {
+// Reorders the shape of the memory to that of the array; false if the axes are invalid.
+bool reorder(std::vector<std::uint64_t>& shape,
+             const std::vector<std::uint64_t>& axes) {
   if (axes.size() != shape.size()) return false;
   std::vector<std::uint64_t> ordered;
   for (const std::uint64_t axis : axes) {
@@ -142,17 +141,18 @@ bool put_in_order(std::vector<std::uint64_t>& shape,
   return true;
 }
 
-// Of an item of numbers; 0 for others.
+// Bytes of an item that is a number; 0 for others.
 std::size_t item_size(std::string_view name) {
-  if (name == "bfloat16") return 2;  // Of PyTorch alone.
+  if (name == "bfloat16") return 2;  // PyTorch only.
   const std::optional<ArrayItem> item = array_item(name);
   return item ? item->size : 0;
 }
 
-// Whether items of this shape lie together, the last index varying fastest. `item`: how
-// far one is from the next, in the unit of the strides.
-bool are_together(const std::vector<std::uint64_t>& shape,
-                  const std::vector<std::uint64_t>& strides, std::uint64_t item) {
+// Whether items are contiguous, with the last index varying fastest. `item`: the size
+// of an item in the unit of the strides.
+bool has_contiguous_strides(const std::vector<std::uint64_t>& shape,
+                            const std::vector<std::uint64_t>& strides,
+                            std::uint64_t item) {
   std::uint64_t expected = item;
   for (std::size_t i = shape.size(); i-- != 0;) {
     if (shape[i] != 1 && strides[i] != expected) return false;
@@ -161,19 +161,19 @@ bool are_together(const std::vector<std::uint64_t>& shape,
   return true;
 }
 
-// Narrows an array to the items from this byte on, if they lie together.
-void narrow_to_items(ArrayPart& array, bool lie_together, std::uint64_t start) {
+// Narrows an array to the items from byte `start` on, if they are contiguous.
+void narrow_to_items(ArrayPart& array, bool is_contiguous, std::uint64_t start) {
   std::uint64_t length = item_size(array.item);
-  lie_together = lie_together && length != 0;
+  is_contiguous = is_contiguous && length != 0;
   for (const std::uint64_t extent : array.shape) {
-    lie_together = lie_together && !__builtin_mul_overflow(length, extent, &length);
+    is_contiguous = is_contiguous && !__builtin_mul_overflow(length, extent, &length);
   }
-  narrow(array, lie_together, start, length);
+  narrow(array, is_contiguous, start, length);
 }
 
-// _frombuffer(memory, dtype, shape, order, axes): since NumPy 2.3 the order may be "K";
-// then the shape is that of the memory, and the axes are the array's.
-Found numpy_from_buffer(const ValueView& object) {
+// _frombuffer(memory, dtype, shape, order, axes). Since NumPy 2.3 the order may be "K":
+// the shape is then that of the memory, and `axes` gives the order of the array's.
+MaybeArray numpy_from_buffer(const ValueView& object) {
   const Views arguments = arguments_of(object);
   if (arguments.size() < 4) return {};
   auto shape = numbers_in(arguments[2]);
@@ -181,19 +181,19 @@ Found numpy_from_buffer(const ValueView& object) {
   if (!shape) return {};
   if (order == "K") {
     const auto axes = arguments.size() > 4 ? numbers_in(arguments[4]) : std::nullopt;
-    if (!axes || !put_in_order(*shape, *axes)) return {};
+    if (!axes || !reorder(*shape, *axes)) return {};
   }
   NamedArray found{"numpy.ndarray", {}};
   found.array.item = numpy_item(arguments[1]);
   found.array.shape = *std::move(shape);
   found.array.is_fortran = order == "F";
-  if (order == "C" || order == "F") find_bytes(arguments[0], found.array);
+  if (order == "C" || order == "F") set_bytes(arguments[0], found.array);
   return found;
 }
 
 // _reconstruct(type, (0,), b"b") with the state (version, shape, dtype, is_fortran,
-// items), where items are bytes, or a list of objects.
-Found numpy_reconstruct(const ValueView& object) {
+// items). Items are bytes, or a list of objects.
+MaybeArray numpy_reconstruct(const ValueView& object) {
   const Views arguments = arguments_of(object);
   const Views fields = fields_of(object);
   if (arguments.size() != 3 || fields.size() != 5) return {};
@@ -203,13 +203,13 @@ Found numpy_reconstruct(const ValueView& object) {
   found.array.item = numpy_item(fields[2]);
   found.array.shape = *std::move(shape);
   found.array.is_fortran = fields[3].is_true();
-  find_bytes(fields[4], found.array);
+  set_bytes(fields[4], found.array);
   return found;
 }
 
-// ndarray(shape, dtype, memory, start, strides), where the memory is another array: of
-// arrays that share it.
-Found numpy_view(const ValueView& object) {
+// ndarray(shape, dtype, memory, start, strides): an array that shares the memory of
+// another one.
+MaybeArray numpy_view(const ValueView& object) {
   const Views arguments = arguments_of(object);
   if (arguments.size() != 5) return {};
   auto shape = numbers_in(arguments[0]);
@@ -220,9 +220,9 @@ Found numpy_view(const ValueView& object) {
   array.shape = *std::move(shape);
   const ValueView& memory = arguments[2];
   const std::string callable = name_of(memory);
-  const Found whole = std::ranges::find(kFromBuffer, callable) == kFromBuffer.end()
-                          ? std::nullopt
-                          : numpy_from_buffer(memory);
+  const MaybeArray whole = std::ranges::find(kFromBuffer, callable) == kFromBuffer.end()
+                               ? std::nullopt
+                               : numpy_from_buffer(memory);
   const auto start = arguments[3].number();
   const auto strides = numbers_in(arguments[4]);
   if (!whole || !start || !strides || strides->size() != array.shape.size()) {
@@ -231,14 +231,15 @@ Found numpy_view(const ValueView& object) {
   array.bytes = whole->array.bytes;
   array.buffer = whole->array.buffer;
   array.length = whole->array.length;
-  narrow_to_items(array, are_together(array.shape, *strides, item_size(array.item)),
+  narrow_to_items(array,
+                  has_contiguous_strides(array.shape, *strides, item_size(array.item)),
                   *start);
   return found;
 }
 
-// _rebuild_tensor_v2(storage, offset, shape, strides, …): the storage is made of memory
-// by two calls of waybill._kinds.torch_storages.
-Found torch_tensor(const ValueView& object) {
+// _rebuild_tensor_v2(storage, offset, shape, strides, …). Two calls of
+// waybill._kinds.torch_storages make the storage from memory.
+MaybeArray torch_tensor(const ValueView& object) {
   const Views arguments = arguments_of(object);
   if (arguments.size() < 4) return {};
   const Views typed = arguments_of(arguments[0]);
@@ -256,29 +257,29 @@ Found torch_tensor(const ValueView& object) {
   if (array.item.starts_with(kModule)) array.item.erase(0, kModule.size());
   array.shape = *std::move(shape);
   const Views untyped = arguments_of(typed[0]);
-  if (untyped.size() == 1 || untyped.size() == 2) find_bytes(untyped[0], array);
+  if (untyped.size() == 1 || untyped.size() == 2) set_bytes(untyped[0], array);
   std::uint64_t start = 0;
-  const bool lie_together =
-      are_together(array.shape, *strides, 1) &&
+  const bool has_offset =
+      has_contiguous_strides(array.shape, *strides, 1) &&
       !__builtin_mul_overflow(*first, item_size(array.item), &start);
-  narrow_to_items(array, lie_together, start);
+  narrow_to_items(array, has_offset, start);
   return found;
 }
 
 // _rebuild_parameter(tensor, …)
-Found torch_parameter(const ValueView& object) {
+MaybeArray torch_parameter(const ValueView& object) {
   const Views arguments = arguments_of(object);
   if (arguments.empty()) return {};
   const ValueView& data = arguments[0];
   if (!data.is(NodeTag::kObject)) return {};
-  Found found = torch_tensor(data);
+  MaybeArray found = torch_tensor(data);
   if (found) found->type = "torch.nn.Parameter";
   return found;
 }
 
 struct Row {
   std::string_view callable;
-  Found (*read)(const ValueView&);
+  MaybeArray (*read)(const ValueView&);
 };
 constexpr auto kRows = std::to_array<Row>({
     {kFromBuffer[0], numpy_from_buffer},
@@ -318,11 +319,11 @@ std::optional<ArrayItem> array_item(std::string_view name) {
     item.is_swapped = item.is_swapped && item.size > 1;
   } else {
     const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
-    const std::string_view word = name.substr(0, digits);
-    item.kind = word == "float"     ? 'f'
-                : word == "int"     ? 'i'
-                : word == "uint"    ? 'u'
-                : word == "complex" ? 'c'
+    const std::string_view kind = name.substr(0, digits);
+    item.kind = kind == "float"     ? 'f'
+                : kind == "int"     ? 'i'
+                : kind == "uint"    ? 'u'
+                : kind == "complex" ? 'c'
                                     : '\0';
     if (!read_size(name.substr(digits), item.size) || item.size % 8 != 0) {
       return std::nullopt;
@@ -330,9 +331,9 @@ std::optional<ArrayItem> array_item(std::string_view name) {
     item.size /= 8;
   }
   const bool is_integer = item.kind == 'i' || item.kind == 'u';
-  const bool is_power = std::has_single_bit(item.size) && item.size <= 8;
-  if (is_integer && is_power) return item;
-  if (item.kind == 'f' && is_power && item.size >= 2) return item;
+  const bool is_power_of_two = std::has_single_bit(item.size) && item.size <= 8;
+  if (is_integer && is_power_of_two) return item;
+  if (item.kind == 'f' && is_power_of_two && item.size >= 2) return item;
   if (item.kind == 'c' && (item.size == 8 || item.size == 16)) return item;
   return std::nullopt;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Arrays of NumPy and tensors of PyTorch, by the calls that make them; and their items,
-// by the names that NumPy has for numbers.
+// NumPy arrays and PyTorch tensors, recognized by the calls that make them; and the
+// types of their items, by NumPy's names.
 
 #include <cstddef>
 #include <optional>
@@ -13,28 +13,28 @@
 
 namespace waybill::envelope {
 
-inline constexpr std::size_t kMostDimensions = 64;  // Of NumPy and PyTorch.
+inline constexpr std::size_t kMaxDimensions = 64;  // The limit of NumPy and PyTorch.
 
 struct NamedArray {
   std::string type;  // "numpy.ndarray"
   ArrayPart array;
 };
 
-// What an object is, if it is a node kObject whose callable is one of the table in
-// array_kinds.cpp and its arguments are what that takes. `callable`: its name.
+// The array that a node kObject makes. Nothing if `callable`, the name of its callable,
+// is not in the table of array_kinds.cpp, or if the arguments do not fit.
 std::optional<NamedArray> array_of(const ValueView& object, std::string_view callable);
 
-// What an item is, and how many bytes it has.
+// The type of an item.
 struct ArrayItem {
-  char kind = '\0';  // As numpy.dtype.kind: b, i, u, f or c.
-  std::size_t size = 0;
-  bool is_swapped = false;  // In the order of bytes that is not this machine's.
+  char kind = '\0';         // As numpy.dtype.kind: b, i, u, f or c.
+  std::size_t size = 0;     // In bytes.
+  bool is_swapped = false;  // Not in this machine's byte order.
 
   friend bool operator==(const ArrayItem&, const ArrayItem&) = default;
 };
 
-// "float64", which counts bits, or ">f8", which counts bytes. Nothing for what is no
-// bool, int, float or complex number of NumPy's usual sizes.
+// `name`: "float64", which counts bits, or ">f8", which counts bytes. Nothing unless it
+// is a bool, int, float or complex number of one of NumPy's usual sizes.
 std::optional<ArrayItem> array_item(std::string_view name);
 
 }  // namespace waybill::envelope

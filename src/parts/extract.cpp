@@ -1,11 +1,11 @@
-// Copies a value out of a payload, and what it refers to.
+// Copies a value out of a payload, together with the values that it refers to.
 //
-// One loop over the bytes, with a stack of the containers that are open. A reference to
-// what was not copied yet is a detour: the walk goes on there, and comes back. What is
-// met again is referred to. Where the order of the copy could make a reference mean an
-// object that is not there yet, which the original did not, nothing is extracted: that
-// is so if a detour leads back into what is still open.
-// Tested by tests/parts/parts_test.cpp and tests/python/api/test_open_loading.py.
+// One loop over the bytes, with a stack of open containers. A reference to a value that
+// is not copied yet is a detour: the walk copies that value and returns. A second visit
+// to a value writes a reference. A detour that leads back to a container that is still
+// open would make a reference to an incomplete object, which the original does not
+// have: then nothing is extracted. Tested by tests/parts/parts_test.cpp and
+// tests/python/api/test_open_loading.py.
 
 #include <algorithm>
 #include <map>
@@ -28,23 +28,23 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-// Whether a part with such a node means the same without the rest of its payload.
-bool stands_alone(const envelope::Shape& shape) {
+// Whether such a node keeps its meaning outside its payload.
+bool is_self_contained(const envelope::Shape& shape) {
   if (shape.request == Request::kCode || shape.request == Request::kImport)
     return false;
   return shape.tag != NodeTag::kPersistent && shape.tag != NodeTag::kBuffer &&
          shape.tag != NodeTag::kStreamReference && shape.tag != NodeTag::kReplacement;
 }
 
-class Copy {
+class PartCopier {
  public:
-  Copy(const Envelope& envelope, const std::vector<std::size_t>& targets)
+  PartCopier(const Envelope& envelope, const std::vector<std::size_t>& targets)
       : envelope_(envelope),
         targets_(targets),
         reader_(reader_at(envelope, envelope.payload.offset)) {}
 
-  // False if the part cannot stand alone.
-  bool run(std::size_t offset) {
+  // False if the part is not self-contained.
+  bool copy(std::size_t offset) {
     root_ = offset;
     reader_ = reader_at(envelope_, offset);
     stack_.push_back({.left = 1});
@@ -54,13 +54,13 @@ class Copy {
         close();
       } else {
         --frame.left;
-        if (!value()) return false;
+        if (!copy_next()) return false;
       }
     }
     return true;
   }
 
-  ExtractedPart take() {
+  ExtractedPart take_part() {
     ExtractedPart part;
     part.payload = out_.take();
     Envelope& made = part.envelope;
@@ -83,16 +83,16 @@ class Copy {
   static constexpr std::uint8_t kNoDebugInfo[] = {wire::kEmptyMap};
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  // What was copied and is, or may be, referred to.
+  // A copied value that references may lead to.
   struct Target {
     std::uint64_t position = 0;  // In the copy.
-    std::size_t number = kNone;  // Of the references to it, once there is one.
-    std::size_t detours = 0;     // That were open when it was.
+    std::size_t number = kNone;  // Of the references to it; kNone if there are none.
+    std::size_t detours = 0;     // The number of open detours when it was copied.
     bool is_open = false;
   };
   struct Frame {
     std::uint64_t left = 0;
-    Target* target = nullptr;  // What this container is.
+    Target* target = nullptr;  // If references may lead to this container.
     bool is_detour = false;
     bool is_stored = false;  // A node kStored.
   };
@@ -111,7 +111,7 @@ class Copy {
     return offset == root_ || std::ranges::binary_search(targets_, offset);
   }
 
-  bool value() {
+  bool copy_next() {
     const std::size_t offset = reader_.offset();
     Target* target = nullptr;
     if (is_target(offset)) {
@@ -125,14 +125,14 @@ class Copy {
     if (!reader_.next(token)) return false;
     switch (token.type) {
       case TokenType::kArray:
-        return array(token, target);
+        return copy_array(token, target);
       case TokenType::kMap:
         out_.map(token.count);
         return open({.left = token.count * 2, .target = target});
       case TokenType::kExtension:
-        return extension(token, target != nullptr);
+        return copy_extension(token, target != nullptr);
       default:
-        return leaf(token);
+        return copy_leaf(token);
     }
   }
 
@@ -142,21 +142,21 @@ class Copy {
     return true;
   }
 
-  bool array(const Token& token, Target* target) {
+  bool copy_array(const Token& token, Target* target) {
     std::uint8_t tag = 0;
     if (token.count == 0 || !reader_.read_node_tag(tag)) {
       out_.array(token.count);
       return open({.left = token.count, .target = target});
     }
     const envelope::Shape* shape = shape_of(tag);
-    if (shape == nullptr || !stands_alone(*shape)) return false;
+    if (shape == nullptr || !is_self_contained(*shape)) return false;
     out_.node(shape->tag, token.count - 1);
     return open({.left = token.count - 1,
                  .target = target,
                  .is_stored = shape->tag == NodeTag::kStored});
   }
 
-  bool leaf(const Token& token) {
+  bool copy_leaf(const Token& token) {
     if (!stack_.back().is_stored) return append_from(token.offset);
     const auto old = static_cast<std::uint64_t>(token.integer);
     if (old >= envelope_.buffers.size()) return false;
@@ -166,11 +166,11 @@ class Copy {
     return true;
   }
 
-  bool extension(const Token& token, bool is_target) {
+  bool copy_extension(const Token& token, bool is_target) {
     std::uint64_t number = 0;
     if (token.is(ExtType::kReference)) {
-      // A place that others refer to, and is a reference itself: no writer makes it,
-      // and in the copy it would be the place of what it means, too.
+      // A reference that is itself the target of others: no writer makes it, and the
+      // copy would merge it with its own target.
       if (is_target || !envelope::is_reference(envelope_, token, number)) return false;
       const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
       if (const auto at = copied_.find(offset); at != copied_.end()) {
@@ -179,7 +179,7 @@ class Copy {
       detours_.push_back(std::exchange(reader_, reader_at(envelope_, offset)));
       return open({.left = 1, .is_detour = true});
     }
-    // It stands for the content of a cell alone, but references may mean it.
+    // kEmpty is valid in a cell only, but a reference may lead to it from elsewhere.
     const auto empty = static_cast<std::uint8_t>(wire::Singleton::kEmpty);
     if (token.is(ExtType::kSingleton) &&
         (token.bytes.empty() || token.bytes[0] == empty)) {
@@ -206,7 +206,7 @@ class Copy {
     return true;
   }
 
-  // What was read since this offset, as it is.
+  // Copies the bytes that were read since this offset.
   bool append_from(std::size_t offset) {
     const std::size_t start = offset - envelope_.payload.offset;
     out_.append(envelope_.payload.bytes.subspan(start, reader_.offset() - offset));
@@ -219,8 +219,9 @@ class Copy {
   Reader reader_;
   wire::Writer out_;
   std::vector<Frame> stack_;
-  std::vector<Reader> detours_;  // Where to go on after those that are open.
-  // By offset, old number and old index. In order: who made the envelope chose them.
+  std::vector<Reader> detours_;  // Where each open detour returns to.
+  // By offset, old number and old index. Ordered, not hashed: the sender chooses the
+  // keys.
   std::map<std::size_t, Target> copied_;
   std::map<std::uint64_t, std::size_t> buffer_numbers_;
   std::map<std::uint64_t, std::size_t> import_numbers_;
@@ -240,9 +241,9 @@ PartExtractor::PartExtractor(const VerifiedEnvelope& envelope) : envelope_(*enve
 }
 
 std::optional<ExtractedPart> PartExtractor::extract(std::size_t offset) const {
-  Copy copy(envelope_, targets_);
-  if (!copy.run(offset)) return std::nullopt;
-  return copy.take();
+  PartCopier copier(envelope_, targets_);
+  if (!copier.copy(offset)) return std::nullopt;
+  return copier.take_part();
 }
 
 }  // namespace waybill

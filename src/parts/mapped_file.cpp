@@ -37,8 +37,8 @@ tl::unexpected<std::error_code> last_error() {
   return tl::unexpected(std::error_code(errno, std::generic_category()));
 }
 
-// Those buffers of a head that are all there.
-void attach_what_is_there(Envelope& head, BytesView file) {
+// Attaches the buffers that the file holds completely.
+void attach_complete_buffers(Envelope& head, BytesView file) {
   for (StoredBuffer& row : head.buffers) {
     const std::uint64_t start = head.buffers_offset + row.place;
     if (start <= file.size() && row.stored_length <= file.size() - start) {
@@ -77,7 +77,7 @@ Result<VerifiedEnvelope> open_mapped(BytesView head, BytesView file,
   Result<Envelope> envelope = open_head(head, limits);
   if (!envelope) return tl::unexpected(std::move(envelope.error()));
   if (end == FileEnd::kCut && file.size() < envelope->size) {
-    attach_what_is_there(*envelope, file);
+    attach_complete_buffers(*envelope, file);
     return verify(*std::move(envelope), limits);
   }
   if (Result<void> attached = attach_buffers(*envelope, file); !attached) {

@@ -119,7 +119,7 @@ Result<data::Value> array_value(const ArrayPart& array, const Limits& limits) {
   }
   std::uint64_t count = 1;  // Items.
   std::uint64_t lists = 0;  // Lists around them.
-  bool is_valid = array.shape.size() <= envelope::kMostDimensions;
+  bool is_valid = array.shape.size() <= envelope::kMaxDimensions;
   for (const std::uint64_t extent : array.shape) {
     lists += count;
     is_valid = is_valid && !__builtin_mul_overflow(count, extent, &count);

@@ -50,7 +50,7 @@ bool refuse(ErrorCode code, std::string detail, Failure& failure) {
 // Whether the number of bytes matches item and shape. As in NumPy, the other extents
 // must not overflow even if one is 0.
 bool has_valid_size(const data::Array& array, const ArrayItem& item, Failure& failure) {
-  if (array.shape.size() > envelope::kMostDimensions) {
+  if (array.shape.size() > envelope::kMaxDimensions) {
     return refuse(ErrorCode::kMalformed,
                   "an array of " + std::to_string(array.shape.size()) +
                       " dimensions; NumPy allows 64",

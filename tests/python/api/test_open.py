@@ -324,11 +324,11 @@ def test_parts_lead_on_when_the_steps_to_them_were_let_go_of(tmp_path):
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("x", "no path: x"),
-        ("['a'", "no path: ['a'"),
-        ("['a']..", "no path"),
-        ("['a'][", "no path"),
-        ("['a'][]", "no path"),
+        ("x", "not a path: x"),
+        ("['a'", "not a path: ['a'"),
+        ("['a']..", "not a path"),
+        ("['a'][", "not a path"),
+        ("['a'][]", "not a path"),
         ("['b']", "nothing is at ['b']; the payload is a dict of 1 parts"),
         ("['a'][2]", "nothing is at ['a'][2]; ['a'] is a list of 2 parts"),
         ("['a'].b", "nothing is at ['a'].b"),
