@@ -1,3 +1,4 @@
+// Compares code bodies part by part.
 // Tested by tests/diff/diff_test.cpp and tests/cli/test_diff.py.
 
 #include <algorithm>
@@ -17,12 +18,12 @@ namespace {
 using bytecode::ListedInstruction;
 using wire::Reader;
 
-constexpr std::size_t kMostWords = 8;  // Of a detail.
+constexpr std::size_t kMaxDetailItems = 8;
 
-// As bytes in the envelope.
+// The encoded constants of a body.
 struct Constants {
-  std::vector<std::string_view> values;  // Without nested code.
-  std::vector<std::string_view> nested;  // Hashes.
+  std::vector<std::string_view> values;  // Nested code is empty.
+  std::vector<std::string_view> nested;  // Hashes of nested code.
 };
 
 Constants constants_of(const CodeFields& fields) {
@@ -33,34 +34,33 @@ Constants constants_of(const CodeFields& fields) {
   each_constant(fields.constants, [&](const Reader& constant, BytesView bytes) {
     const auto code = nested_code(constant);
     if (code) constants.nested.push_back(view_of(*code));
-    // It stays among the others, so that what comes after it compares.
+    // Nested code keeps its place, so that later constants are compared by position.
     constants.values.push_back(code ? std::string_view() : view_of(bytes));
   });
   return constants;
 }
 
-// "names: -a -b +c": what only one of the two has, as far as its words are shown.
+// "names: -a -b +c": the items that only one list has, or how equal items differ.
 template <typename List>
-std::string detail(const char* what, const List& before, const List& after,
-                   bool are_all_the_same = true) {
+std::string describe_difference(const char* what, const List& before, const List& after,
+                                bool is_reordered = true) {
   std::map<std::string, int> count;
-  for (const auto& word : before) --count[std::string(word)];
-  for (const auto& word : after) ++count[std::string(word)];
+  for (const auto& item : before) --count[std::string(item)];
+  for (const auto& item : after) ++count[std::string(item)];
   std::string out;
-  std::size_t told = 0;
-  for (const auto& [word, more] : count) {
+  std::size_t shown = 0;
+  for (const auto& [item, more] : count) {
     if (more == 0) continue;
-    if (told++ == kMostWords) return format_text("{}:{} …", what, out);
-    out += format_text(" {}{}", more < 0 ? '-' : '+', word);
+    if (shown++ == kMaxDetailItems) return format_text("{}:{} …", what, out);
+    out += format_text(" {}{}", more < 0 ? '-' : '+', item);
   }
   if (!out.empty()) return format_text("{}:{}", what, out);
-  return format_text(
-      "{}: {}", what,
-      are_all_the_same ? "another order" : "differ beyond what is shown");
+  return format_text("{}: {}", what,
+                     is_reordered ? "another order" : "differ beyond what is shown");
 }
 
-// One side of the first instruction that differs: "LOAD_CONST 1 (2)"; without text
-// where the code ends.
+// One side of the first instruction that differs: "LOAD_CONST 1 (2)"; has no text at
+// the end of the code.
 void set_instruction(const CodeListing& listing, std::size_t index,
                      std::size_t code_size, Json row) {
   row.make_object(2);
@@ -79,8 +79,9 @@ void set_instruction(const CodeListing& listing, std::size_t index,
   row["text"] = text;
 }
 
-// Whether a body of these is not in the other envelope, and so is told by itself.
-bool lacks_one(const std::vector<std::string_view>& hashes, const ValueNames& other) {
+// Whether the other envelope lacks one of these bodies, which then has an entry itself.
+bool is_any_missing(const std::vector<std::string_view>& hashes,
+                    const ValueNames& other) {
   return std::ranges::any_of(hashes, [&](std::string_view bytes) {
     ContentHash hash{};
     if (bytes.size() != hash.size()) return true;
@@ -96,8 +97,8 @@ bool are_reordered(std::vector<std::string_view> one,
   return one == other;
 }
 
-void set_first(const CodeListing& one, std::size_t one_size, const CodeListing& other,
-               std::size_t other_size, Json row) {
+void set_first_difference(const CodeListing& one, std::size_t one_size,
+                          const CodeListing& other, std::size_t other_size, Json row) {
   const auto& a = one.instructions();
   const auto& b = other.instructions();
   if (a.empty() || b.empty()) return;
@@ -108,10 +109,10 @@ void set_first(const CodeListing& one, std::size_t one_size, const CodeListing& 
   set_instruction(other, first, other_size, row["new_instruction"]);
 }
 
-// Tells in `row` what differs: the parts "instructions", "constants", "names",
+// Adds to `row` the parts that differ: "instructions", "constants", "names",
 // "variables", "arguments", "flags", "stack size", "exception table", "nested code"
-// (which has an entry of its own), "which nested code" (of what both have), "name"; and
-// in details which names, constants and variables are in one of both.
+// (which has an entry of its own), "which nested code" (both envelopes have all of it),
+// "name"; and as details the names, constants and variables that only one body has.
 void compare(const Side& old_one, std::size_t before, const Side& new_one,
              std::size_t after, std::size_t max_text, Json row) {
   const Json parts = row["parts"].make_array();
@@ -119,52 +120,53 @@ void compare(const Side& old_one, std::size_t before, const Side& new_one,
   CodeFields a, b;
   if (!read_code_body(old_one.envelope.code[before], a) ||
       !read_code_body(new_one.envelope.code[after], b)) {
-    parts.append() = "bytes that cannot be read";
+    parts.append() = "unreadable bytes";
     return;
   }
   const CodeListing one(a, old_one.envelope.python, old_one.names, max_text);
   const CodeListing other(b, new_one.envelope.python, new_one.names, max_text);
-  const auto tell = [&](bool differs, const char* part) {
+  const auto add_part = [&](bool differs, const char* part) {
     if (differs) parts.append() = part;
     return differs;
   };
-  if (tell(!std::ranges::equal(a.instructions, b.instructions), "instructions")) {
-    set_first(one, a.instructions.size(), other, b.instructions.size(), row);
+  if (add_part(!std::ranges::equal(a.instructions, b.instructions), "instructions")) {
+    set_first_difference(one, a.instructions.size(), other, b.instructions.size(), row);
   }
   const Constants old_constants = constants_of(a);
   const Constants new_constants = constants_of(b);
-  if (tell(old_constants.values != new_constants.values, "constants")) {
+  if (add_part(old_constants.values != new_constants.values, "constants")) {
     details.append() =
-        detail("constants", one.constants(), other.constants(),
-               are_reordered(old_constants.values, new_constants.values));
+        describe_difference("constants", one.constants(), other.constants(),
+                            are_reordered(old_constants.values, new_constants.values));
   }
-  tell(old_constants.nested != new_constants.nested,
-       lacks_one(old_constants.nested, new_one.names) ||
-               lacks_one(new_constants.nested, old_one.names)
-           ? "nested code"
-           : "which nested code");
-  if (tell(a.names != b.names, "names")) {
-    details.append() = detail("names", a.names, b.names);
+  add_part(old_constants.nested != new_constants.nested,
+           is_any_missing(old_constants.nested, new_one.names) ||
+                   is_any_missing(new_constants.nested, old_one.names)
+               ? "nested code"
+               : "which nested code");
+  if (add_part(a.names != b.names, "names")) {
+    details.append() = describe_difference("names", a.names, b.names);
   }
-  if (tell(a.local_names != b.local_names ||
-               !std::ranges::equal(a.local_kinds, b.local_kinds),
-           "variables")) {
-    details.append() = detail("variables", a.local_names, b.local_names);
+  if (add_part(a.local_names != b.local_names ||
+                   !std::ranges::equal(a.local_kinds, b.local_kinds),
+               "variables")) {
+    details.append() = describe_difference("variables", a.local_names, b.local_names);
   }
-  tell(a.argument_count != b.argument_count ||
-           a.positional_only_count != b.positional_only_count ||
-           a.keyword_only_count != b.keyword_only_count,
-       "arguments");
-  if (tell(a.flags != b.flags, "flags")) {
+  add_part(a.argument_count != b.argument_count ||
+               a.positional_only_count != b.positional_only_count ||
+               a.keyword_only_count != b.keyword_only_count,
+           "arguments");
+  if (add_part(a.flags != b.flags, "flags")) {
     details.append() = format_text("flags: {:#x} {:#x}", a.flags, b.flags);
   }
-  tell(a.stack_size != b.stack_size, "stack size");
-  tell(!std::ranges::equal(a.exception_table, b.exception_table), "exception table");
-  tell(a.name != b.name, "name");
+  add_part(a.stack_size != b.stack_size, "stack size");
+  add_part(!std::ranges::equal(a.exception_table, b.exception_table),
+           "exception table");
+  add_part(a.name != b.name, "name");
   if (parts.empty()) parts.append() = "encoding";
 }
 
-// Source locations of code that both have.
+// Compares the source locations of bodies that both envelopes have.
 void add_locations(const Side& old_one, const Side& new_one, std::size_t max_text,
                    DifferenceList& locations, CodeChanges& changes) {
   const std::vector<FirstLocation> old_locations = first_locations(old_one.envelope);
@@ -175,24 +177,24 @@ void add_locations(const Side& old_one, const Side& new_one, std::size_t max_tex
     const FirstLocation& before = old_locations[i];
     const FirstLocation& after = new_locations[found->second];
     if (!before.is_known || !after.is_known) continue;
-    const bool has_other_file = before.file != after.file;
-    const bool has_other_line = before.first_line != after.first_line;
-    const bool has_other_table =
+    const bool is_file_new = before.file != after.file;
+    const bool is_line_new = before.first_line != after.first_line;
+    const bool is_table_new =
         !std::ranges::equal(before.line_table.bytes, after.line_table.bytes) ||
         before.later != after.later;
-    if (!has_other_file && !has_other_line && !has_other_table) continue;
-    changes.files_differ = changes.files_differ || has_other_file;
-    changes.lines_differ = changes.lines_differ || has_other_line || has_other_table;
+    if (!is_file_new && !is_line_new && !is_table_new) continue;
+    changes.files_differ = changes.files_differ || is_file_new;
+    changes.lines_differ = changes.lines_differ || is_line_new || is_table_new;
     const std::optional<Json> row = locations.add(6);
     if (!row) continue;
     (*row)["name"] = old_one.names.code[i];
-    if (has_other_file) {
+    if (is_file_new) {
       (*row)["old_file"] = end_of(before.file, max_text);
       (*row)["new_file"] = end_of(after.file, max_text);
     }
     (*row)["old_line"] = before.first_line;
     (*row)["new_line"] = after.first_line;
-    (*row)["other_line_table"] = has_other_table;
+    (*row)["other_line_table"] = is_table_new;
   }
 }
 
@@ -203,7 +205,7 @@ CodeChanges diff_code(const Side& old_one, const Side& new_one,
                       DifferenceList& locations) {
   const std::vector<CodeBody>& old_code = old_one.envelope.code;
   const std::vector<CodeBody>& new_code = new_one.envelope.code;
-  const auto tell = [&](const char* change, const std::string& name) {
+  const auto add_row = [&](const char* change, const std::string& name) {
     const std::optional<Json> row = code.add(6);
     if (!row) return row;
     (*row)["change"] = change;
@@ -217,25 +219,25 @@ CodeChanges diff_code(const Side& old_one, const Side& new_one,
     only_new[new_one.names.code[i]].push_back(i);
   }
   std::vector<bool> is_paired(new_code.size());
-  // From the end: what holds code stands behind it, and is what people look for.
+  // From the end: a body follows the bodies nested in it, and matters more to readers.
   for (std::size_t i = old_code.size(); i-- != 0;) {
     if (new_one.names.code_by_hash.contains(old_code[i].hash)) continue;
     const std::string& name = old_one.names.code[i];
     const auto found = only_new.find(name);
     if (found == only_new.end() || found->second.empty()) {
-      tell("removed", name);
+      add_row("removed", name);
       continue;
     }
     const std::size_t other = found->second.back();
     found->second.pop_back();
     is_paired[other] = true;
     changes.changed.emplace(i, other);
-    const std::optional<Json> row = tell("changed", name);
+    const std::optional<Json> row = add_row("changed", name);
     if (row) compare(old_one, i, new_one, other, options.max_text, *row);
   }
   for (std::size_t i = new_code.size(); i-- != 0;) {
     if (is_paired[i] || old_one.names.code_by_hash.contains(new_code[i].hash)) continue;
-    tell("added", new_one.names.code[i]);
+    add_row("added", new_one.names.code[i]);
   }
   add_locations(old_one, new_one, options.max_text, locations, changes);
   return changes;

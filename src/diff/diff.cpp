@@ -1,5 +1,5 @@
-// The model of a diff, and the model as JSON. diff_text.cpp lays it out as lines.
-// Tested by tests/diff/diff_test.cpp and tests/cli/test_diff.py.
+// Builds the model of a diff, and writes it as JSON. diff_text.cpp lays it out as
+// lines. Tested by tests/diff/diff_test.cpp and tests/cli/test_diff.py.
 
 #include "waybill/diff.h"
 
@@ -18,27 +18,27 @@ namespace waybill {
 namespace envelope {
 namespace {
 
-constexpr std::size_t kShown = 16;  // Bytes of the application field.
+constexpr std::size_t kShownBytes = 16;  // Of the application field.
 
 void add_header(const Envelope& a, const Envelope& b, Json model) {
   const Json header = model["header"].make_array();
-  const auto tell = [&](const char* field, const std::string& before,
-                        const std::string& after) {
+  const auto add_row = [&](const char* field, const std::string& before,
+                           const std::string& after) {
     if (before == after) return;
     const Json row = header.append().make_object(3);
     row["field"] = field;
     row["old"] = before;
     row["new"] = after;
   };
-  tell("python", to_string(a.python), to_string(b.python));
+  add_row("python", to_string(a.python), to_string(b.python));
   if (std::ranges::equal(a.application, b.application)) return;
   const auto [end, _] = std::ranges::mismatch(a.application, b.application);
   const auto index = static_cast<std::size_t>(end - a.application.begin());
-  // The start, unless both have the same.
-  const std::size_t from = index < kShown ? 0 : index - kShown / 2;
+  // Shows the start, or the first difference if it is further on.
+  const std::size_t from = index < kShownBytes ? 0 : index - kShownBytes / 2;
   const auto shown = [&](const Envelope& envelope) {
     const BytesView rest = envelope.application.subspan(from);
-    return (from == 0 ? "" : "…") + hex(rest.first(std::min(rest.size(), kShown)));
+    return (from == 0 ? "" : "…") + hex(rest.first(std::min(rest.size(), kShownBytes)));
   };
   const Json row = header.append().make_object(4);
   row["field"] = "application";
@@ -62,7 +62,8 @@ void set_import(const ImportRecord& record, const char* change, Json row) {
   if (!record.function.empty()) row["function"] = record.function;
 }
 
-// Imports that only one has, and whether some that both have come from elsewhere.
+// Adds the imports that only one envelope has. Sets the flags if common imports have
+// other files or lines.
 void add_imports(const Envelope& a, const Envelope& b, DifferenceList& imports,
                  bool& files_differ, bool& lines_differ) {
   std::multimap<ImportKey, const ImportRecord*> old_ones;
@@ -82,16 +83,16 @@ void add_imports(const Envelope& a, const Envelope& b, DifferenceList& imports,
   }
   std::vector<std::pair<const ImportRecord*, const char*>> removed;
   for (const auto& [key, record] : old_ones) removed.emplace_back(record, "removed");
-  std::ranges::sort(removed);  // All are of one array: in its order.
+  std::ranges::sort(removed);  // By address: they are elements of one vector.
   changes.insert(changes.begin(), removed.begin(), removed.end());
-  // The same modules, for other reasons.
+  // A module that is on both sides is imported for another reason.
   std::map<std::pair<std::string_view, ImportTime>, int> sides;
   for (const auto& [record, change] : changes) {
     sides[{record->module, record->time}] |= *change == 'a' ? 1 : 2;
   }
   for (auto& [record, change] : changes) {
-    const bool is_both = sides[{record->module, record->time}] == 3;
-    if (is_both) change = *change == 'a' ? "new reason" : "old reason";
+    const bool is_on_both = sides[{record->module, record->time}] == 3;
+    if (is_on_both) change = *change == 'a' ? "new reason" : "old reason";
     if (const auto row = imports.add(5)) set_import(*record, change, *row);
   }
 }
@@ -103,7 +104,7 @@ std::string signature_text(const Envelope& envelope) {
   return format_text("{} key {}", name_of(info->algorithm), to_string(info->key));
 }
 
-// Whose signatures they are, if they differ.
+// Describes both signatures if they differ.
 void add_signatures(const Envelope& a, const Envelope& b, Json model) {
   if (!model["signature"].boolean()) return;
   const Json signatures = model["signatures"].make_object(2);
@@ -116,7 +117,7 @@ void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
   model.make_object(10);
   const bool is_equal = std::ranges::equal(a.bytes, b.bytes);
   model["equal"] = is_equal;
-  model["summary"] = "";  // Its place; told when all is known.
+  model["summary"] = "";  // Keeps the place; set at the end.
   add_header(a, b, model);
   DifferenceList imports(model, "imports", options.max_items);
   DifferenceList code(model, "code", options.max_items);
@@ -135,8 +136,8 @@ void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
 
 }  // namespace
 
-DifferenceList::DifferenceList(Json model, const char* key, std::size_t most)
-    : most_(most),
+DifferenceList::DifferenceList(Json model, const char* key, std::size_t max_shown)
+    : max_shown_(max_shown),
       count_(model[key].make_object(2)["count"]),
       items_(model[key]["items"].make_array()) {
   count_ = 0;
@@ -144,7 +145,7 @@ DifferenceList::DifferenceList(Json model, const char* key, std::size_t most)
 
 std::optional<Json> DifferenceList::add(std::size_t keys) {
   count_ = ++added_;
-  if (added_ > most_) return std::nullopt;
+  if (added_ > max_shown_) return std::nullopt;
   return items_.append().make_object(keys);
 }
 

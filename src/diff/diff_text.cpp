@@ -1,4 +1,4 @@
-// A diff in one line, and in lines.
+// Summarizes a diff in one line, and lays it out as lines.
 // Tested by tests/diff/diff_test.cpp and tests/cli/test_diff.py.
 
 #include <vector>
@@ -11,14 +11,14 @@
 namespace waybill::envelope {
 namespace {
 
-// Entries of one kind that the summary names; the rest is counted.
-constexpr std::size_t kNamed = 2;
+// The summary names so many entries of a kind, and counts the rest.
+constexpr std::size_t kMaxNamed = 2;
 
-std::string joined(Json words) {
+std::string joined(Json texts) {
   std::string out;
-  for (const Json word : words) {
+  for (const Json text : texts) {
     if (!out.empty()) out += ", ";
-    out += printable(word.text());
+    out += printable(text.text());
   }
   return out;
 }
@@ -32,7 +32,7 @@ std::string phrase_of_code(Json row) {
   const std::string name = text_of(row, "name");
   const std::string change = text_of(row, "change");
   if (change == "added") return "new code " + name;
-  if (change == "removed") return "code " + name + " that is gone";
+  if (change == "removed") return "removed code " + name;
   return format_text("code of {}: {}", name, joined(row["parts"]));
 }
 
@@ -44,26 +44,26 @@ std::string phrase_of_value(Json row) {
   return format_text("what was {} at {}", change, path);
 }
 
-// Names the first ones of a section and counts the others.
+// Names the first entries of a section and counts the others.
 template <typename Phrase>
 void add_phrases(Json section, std::string_view noun, Phrase phrase,
                  std::vector<std::string>& out) {
-  std::size_t told = 0;
+  std::size_t named = 0;
   for (const Json row : section["items"]) {
-    if (told == kNamed) break;
-    // What holds changed code has changed; the code itself has an entry too.
+    if (named == kMaxNamed) break;
+    // The nested code that changed has an entry of its own.
     if (is_nested_only(row)) continue;
     out.push_back(phrase(row));
-    ++told;
+    ++named;
   }
   std::size_t left_out = 0;
   for (const Json row : section["items"]) left_out += is_nested_only(row);
   const std::uint64_t count = number_of(section, "count") - left_out;
-  // Where nothing else tells of a difference, that is what there is.
+  // Names one after all if there is no other entry.
   if (count == 0 && left_out != 0) out.push_back(phrase(section["items"][0]));
-  if (count > told) {
-    const std::uint64_t left = count - told;
-    out.push_back(format_text("{}{} {}{}", left, told == 0 ? "" : " more", noun,
+  if (count > named) {
+    const std::uint64_t left = count - named;
+    out.push_back(format_text("{}{} {}{}", left, named == 0 ? "" : " more", noun,
                               left == 1 ? "" : "s"));
   }
 }
@@ -73,63 +73,64 @@ std::string margin(Json row) {
   return change == "added" ? "  + " : change == "removed" ? "  - " : "  ~ ";
 }
 
-// The rows of a section; `line` writes one of them.
-template <typename Line>
-void add_section(Json model, const char* key, const Paint& paint, Line line,
+// Adds the rows of a section; `add_row` writes one of them.
+template <typename AddRow>
+void add_section(Json model, const char* key, const Paint& paint, AddRow add_row,
                  std::string& out) {
   const Json section = model[key];
   const std::uint64_t count = number_of(section, "count");
   if (count == 0) return;
   out += "\n" + paint.title(format_text("{} ({})", key, count)) + "\n";
-  for (const Json row : section["items"]) line(row);
+  for (const Json row : section["items"]) add_row(row);
   const std::size_t shown = section["items"].size();
   if (count > shown)
     out += paint.faint(format_text("  … and {} more", count - shown)) + "\n";
 }
 
-// Where values that begin alike differ.
+// The place at which values with a common start differ.
 std::string place_of_difference(Json row) {
   if (!row.contains("index")) return "";
   return format_text("  from index {} on", number_of(row, "index"));
 }
 
-class Text {
+class DiffLayout {
  public:
-  Text(Json model, const Paint& paint) : model_(model), paint_(paint) {}
+  DiffLayout(Json model, const Paint& paint) : model_(model), paint_(paint) {}
 
-  std::string run() {
+  std::string lay_out() {
     out_ = paint_.title(text_of(model_, "summary")) + "\n";
     if (!model_["header"].empty()) out_ += "\n" + paint_.title("header") + "\n";
     for (const Json row : model_["header"]) {
       out_ += "  ~ " + text_of(row, "field") + place_of_difference(row) + "\n";
-      sides(text_of(row, "old"), text_of(row, "new"));
+      add_sides(text_of(row, "old"), text_of(row, "new"));
     }
-    add_section(model_, "imports", paint_, [&](Json row) { import(row); }, out_);
-    add_section(model_, "code", paint_, [&](Json row) { code(row); }, out_);
-    add_section(model_, "payload", paint_, [&](Json row) { value(row); }, out_);
-    add_section(model_, "locations", paint_, [&](Json row) { location(row); }, out_);
-    if (model_.contains("signatures")) signatures(model_["signatures"]);
+    add_section(model_, "imports", paint_, [&](Json row) { add_import(row); }, out_);
+    add_section(model_, "code", paint_, [&](Json row) { add_code(row); }, out_);
+    add_section(model_, "payload", paint_, [&](Json row) { add_value(row); }, out_);
+    add_section(
+        model_, "locations", paint_, [&](Json row) { add_location(row); }, out_);
+    if (model_.contains("signatures")) add_signatures(model_["signatures"]);
     return std::move(out_);
   }
 
  private:
-  void signatures(Json row) {
+  void add_signatures(Json row) {
     out_ += "\n" + paint_.title("signature") + "\n";
     const std::string before = text_of(row, "old");
     const std::string after = text_of(row, "new");
     if (before == after) {
       out_ += "  ~ both: " + before + "\n";
     } else {
-      sides(before, after);
+      add_sides(before, after);
     }
   }
 
-  void sides(const std::string& before, const std::string& after) {
+  void add_sides(const std::string& before, const std::string& after) {
     if (!before.empty()) out_ += paint_.bad("      - " + before) + "\n";
     if (!after.empty()) out_ += paint_.good("      + " + after) + "\n";
   }
 
-  void import(Json row) {
+  void add_import(Json row) {
     out_ += format_text("{}{} {}", margin(row), paint_.name(text_of(row, "module")),
                         text_of(row, "time"));
     if (row.contains("chain")) out_ += "  " + text_of(row, "chain");
@@ -139,7 +140,7 @@ class Text {
     out_ += "\n";
   }
 
-  void code(Json row) {
+  void add_code(Json row) {
     out_ += margin(row) + paint_.name(text_of(row, "name"));
     if (row.contains("parts")) out_ += "  " + joined(row["parts"]);
     out_ += "\n";
@@ -149,29 +150,30 @@ class Text {
       }
     }
     if (!row.contains("old_instruction")) return;
-    sides(instruction(row["old_instruction"]), instruction(row["new_instruction"]));
+    add_sides(instruction_text(row["old_instruction"]),
+              instruction_text(row["new_instruction"]));
   }
 
-  static std::string instruction(Json side) {
+  static std::string instruction_text(Json side) {
     const std::string text = text_of(side, "text");
     return format_text("{:>4}  {}", number_of(side, "offset"),
                        text.empty() ? "(the end)" : text);
   }
 
-  void value(Json row) {
+  void add_value(Json row) {
     out_ += margin(row) + paint_.name(text_of(row, "path"));
     if (text_of(row, "change") == "order") out_ += "  the keys have another order";
     out_ += place_of_difference(row) + "\n";
-    sides(text_of(row, "old"), text_of(row, "new"));
+    add_sides(text_of(row, "old"), text_of(row, "new"));
   }
 
-  void location(Json row) {
+  void add_location(Json row) {
     out_ += "  ~ " + paint_.name(text_of(row, "name"));
     const auto line = [&](const char* key) { return row[key].integer(); };
     if (row.contains("old_file")) {
       out_ += "\n";
-      sides(format_text("{}:{}", text_of(row, "old_file"), line("old_line")),
-            format_text("{}:{}", text_of(row, "new_file"), line("new_line")));
+      add_sides(format_text("{}:{}", text_of(row, "old_file"), line("old_line")),
+                format_text("{}:{}", text_of(row, "new_file"), line("new_line")));
       return;
     }
     out_ += line("old_line") != line("new_line")
@@ -212,7 +214,7 @@ std::string summary_of(Json model, bool files_differ, bool lines_differ) {
       number_of(model["payload"], "count") == 0 &&
       phrases.size() == static_cast<std::size_t>(files_differ + lines_differ);
   if (phrases.empty()) {
-    return "differ in: how the same values are written, or which equal one is meant";
+    return "differ in: the encoding of equal values, or which of them references mean";
   }
   std::string out = "differ in: " + phrases[0];
   for (std::size_t i = 1; i < phrases.size(); ++i) {
@@ -223,7 +225,7 @@ std::string summary_of(Json model, bool files_differ, bool lines_differ) {
 
 std::string diff_text(Json model, bool colours) {
   const Paint paint(colours);
-  return Text(model, paint).run();
+  return DiffLayout(model, paint).lay_out();
 }
 
 }  // namespace waybill::envelope

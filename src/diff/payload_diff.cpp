@@ -1,5 +1,5 @@
-// Walks both trees at once, with a stack of pairs that differ; subtrees with equal
-// hashes are never looked into. Tested by tests/diff/diff_test.cpp and
+// Walks both trees at once, with a stack of pairs of values that differ. Subtrees with
+// equal hashes are skipped. Tested by tests/diff/diff_test.cpp and
 // tests/cli/test_diff.py.
 
 #include <algorithm>
@@ -25,11 +25,11 @@ using Index = std::uint32_t;
 using wire::NodeTag;
 using wire::TokenType;
 
-// Texts and bytes that begin alike, told by where they differ: cut from the start, they
-// would look the same.
+// A difference between two texts, or bytes, with a long common start, which are shown
+// around the difference: '…xxxa' (201 characters).
 struct LeafDifference {
-  std::size_t index;   // The first character, or byte, that differs.
-  std::string before;  // What stands around it: '…xxxa' (201 characters)
+  std::size_t index;  // The first character, or byte, that differs.
+  std::string before;
   std::string after;
 };
 
@@ -39,7 +39,7 @@ struct Leaf {
   std::string_view content;
 };
 
-// How a kind is written, and what it is counted in.
+// How a kind is spelled, and the unit of its size. Indexed by Leaf::Kind.
 struct Spelling {
   const char* open;
   const char* close;
@@ -63,8 +63,8 @@ std::size_t size_of(const Leaf& leaf) {
                                         : leaf.content.size();
 }
 
-// The leaf from `start` on.
-std::string around(const Leaf& leaf, std::size_t start, std::size_t max_text) {
+// The text of the leaf from `start` on.
+std::string text_from(const Leaf& leaf, std::size_t start, std::size_t max_text) {
   const bool is_binary = leaf.kind != Leaf::Kind::kText;
   const std::string_view rest = leaf.content.substr(start);
   const std::size_t shown =
@@ -77,18 +77,18 @@ std::string around(const Leaf& leaf, std::size_t start, std::size_t max_text) {
                      spelling.unit, size == 1 ? "" : "s");
 }
 
-// Of two texts, or two bytes or bytearrays; nothing if they are other values, or equal.
-// About `max_text` bytes of each are shown.
-// Cost: linear in the shorter one.
-std::optional<LeafDifference> leaf_difference(const ValueView& before,
-                                              const ValueView& after,
-                                              std::size_t max_text) {
+// The difference between two texts, bytes or bytearrays; nothing for equal values and
+// for other kinds. Shows about `max_text` bytes of each. Cost: linear in the shorter
+// one.
+std::optional<LeafDifference> compare_leaves(const ValueView& before,
+                                             const ValueView& after,
+                                             std::size_t max_text) {
   const Leaf one = leaf_of(before);
   const Leaf other = leaf_of(after);
   if (one.kind == Leaf::Kind::kOther || one.kind != other.kind) return {};
   if (one.content == other.content) return {};
   const bool is_text = one.kind == Leaf::Kind::kText;
-  const auto whole = [&](std::size_t at) {
+  const auto character_start = [&](std::size_t at) {
     const auto is_inside = [&](const Leaf& leaf) {
       return at < leaf.content.size() && wire::continues_character(leaf.content[at]);
     };
@@ -96,17 +96,19 @@ std::optional<LeafDifference> leaf_difference(const ValueView& before,
     return at;
   };
   const auto [end, _] = std::ranges::mismatch(one.content, other.content);
-  const std::size_t first = whole(static_cast<std::size_t>(end - one.content.begin()));
-  const std::size_t start = whole(first - std::min(first, max_text / 2));
+  const std::size_t first =
+      character_start(static_cast<std::size_t>(end - one.content.begin()));
+  const std::size_t start = character_start(first - std::min(first, max_text / 2));
   const std::string_view same = one.content.substr(0, first);
   return LeafDifference{is_text ? wire::count_characters(same) : first,
-                        around(one, start, max_text), around(other, start, max_text)};
+                        text_from(one, start, max_text),
+                        text_from(other, start, max_text)};
 }
 
-class Walk {
+class PayloadComparison {
  public:
-  Walk(const Side& old_one, const Side& new_one, const CodeChanges& code,
-       std::size_t max_text, DifferenceList& payload)
+  PayloadComparison(const Side& old_one, const Side& new_one, const CodeChanges& code,
+                    std::size_t max_text, DifferenceList& payload)
       : old_(old_one, max_text),
         new_(new_one, max_text),
         code_(code),
@@ -119,7 +121,8 @@ class Walk {
     compare_definitions();
     push(old_.value(), new_.value());
     for (;;) {
-      // In the order of the payload: what a container holds before what follows it.
+      // Keeps the order of the payload: children before the values after their
+      // container.
       stack_.insert(stack_.end(), found_.rbegin(), found_.rend());
       found_.clear();
       if (stack_.empty()) break;
@@ -137,7 +140,7 @@ class Walk {
     Index after;
   };
   using Indices = std::vector<Index>;
-  // Where something that is shown stands.
+  // The value that a shown difference is about.
   struct Place {
     const PayloadTree* side;
     Index node;
@@ -153,9 +156,9 @@ class Walk {
     (*row)["new"] = "<unreadable>";
   }
 
-  // Those of one name are compared, in their order.
+  // Compares definitions of equal names, in their order.
   void compare_definitions() {
-    std::map<std::string, Indices> left;  // The last one first.
+    std::map<std::string, Indices> left;  // In reverse order.
     for (const Index before : old_.definitions()) {
       left[old_.name(before)].push_back(before);
       old_definitions_.emplace(old_[before].offset, before);
@@ -164,7 +167,7 @@ class Walk {
     for (const Index after : new_.definitions()) {
       const auto same = left.find(new_.name(after));
       if (same == left.end() || same->second.empty()) {
-        added(after);
+        add_added(after);
         continue;
       }
       const Index before = same->second.back();
@@ -173,9 +176,10 @@ class Walk {
       push(before, after);
     }
     for (const auto& [name, indices] : left) {
-      for (const Index before : indices) removed(before);
+      for (const Index before : indices) add_removed(before);
     }
   }
+
   // Whether both refer to definitions that are compared with each other.
   bool are_counterparts(const Pair& pair) const {
     const auto definition = old_definitions_.find(old_.follow(pair.before).offset());
@@ -185,13 +189,13 @@ class Walk {
            counterpart->second == new_.follow(pair.after).offset();
   }
 
-  // Asks for a pair to be visited if it differs.
+  // Schedules a visit to a pair that differs.
   void push(Index before, Index after) {
     if (old_[before].hash == new_[after].hash) return;
     found_.push_back({before, after});
   }
 
-  // Paths cost a walk over the payload, so all are told in one.
+  // Finds all paths in one walk, since each walk goes over the payload.
   void set_paths(const PayloadTree& side) {
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -206,22 +210,23 @@ class Walk {
     }
   }
 
-  // Counts a difference; gives its entry if it is shown.
+  // Counts a difference. Returns its entry if it is shown.
   std::optional<Json> add(const char* change, const PayloadTree& side, Index node) {
     const std::optional<Json> row = payload_.add(5);
     if (!row) return row;
     (*row)["change"] = change;
-    (*row)["path"] = "";  // Its place.
+    (*row)["path"] = "";  // Keeps the place; see set_paths().
     places_.push_back({&side, node});
     return row;
   }
-  void changed(const Pair& pair) {
+
+  void add_changed(const Pair& pair) {
     const std::optional<Json> row = add("changed", old_, pair.before);
     if (!row) return;
     std::string before = old_.text(pair.before);
     std::string after = new_.text(pair.after);
     const auto leaf =
-        leaf_difference(old_.at(pair.before), new_.at(pair.after), max_text_);
+        compare_leaves(old_.at(pair.before), new_.at(pair.after), max_text_);
     if (leaf && (leaf->index >= max_text_ || before == after)) {
       (*row)["index"] = leaf->index;
       before = leaf->before;
@@ -232,10 +237,12 @@ class Walk {
     (*row)["old"] = before;
     (*row)["new"] = after;
   }
-  void added(Index after) {
+
+  void add_added(Index after) {
     if (const auto row = add("added", new_, after)) (*row)["new"] = new_.text(after);
   }
-  void removed(Index before) {
+
+  void add_removed(Index before) {
     if (const auto row = add("removed", old_, before)) {
       (*row)["old"] = old_.text(before);
     }
@@ -244,13 +251,13 @@ class Walk {
   void visit(const Pair& pair) {
     const PayloadTree::Row& row = old_[pair.before];
     if (row.type != new_[pair.after].type || row.tag != new_[pair.after].tag) {
-      return changed(pair);
+      return add_changed(pair);
     }
     const Indices before = old_.children(pair.before);
     const Indices after = new_.children(pair.after);
     if (row.type == TokenType::kMap) return visit_map(pair, before, after);
     if (row.type == TokenType::kExtension && are_counterparts(pair)) return;
-    if (row.type != TokenType::kArray) return changed(pair);
+    if (row.type != TokenType::kArray) return add_changed(pair);
     switch (static_cast<NodeTag>(row.tag)) {
       case NodeTag::kSet:
       case NodeTag::kFrozenSet:
@@ -270,17 +277,17 @@ class Walk {
       case NodeTag::kTuple:
         return visit_sequence(before, after);
       default:
-        // A list, or a node that is told as a whole.
-        return row.tag == 0 ? visit_sequence(before, after) : changed(pair);
+        // Compares lists item by item, and shows other nodes as a whole.
+        return row.tag == 0 ? visit_sequence(before, after) : add_changed(pair);
     }
   }
 
   void visit_parts(const Pair& pair, const Indices& before, const Indices& after) {
-    if (before.size() != after.size()) return changed(pair);
+    if (before.size() != after.size()) return add_changed(pair);
     for (std::size_t i = 0; i < before.size(); ++i) push(before[i], after[i]);
   }
 
-  // The id follows from content, so it is told only where nothing else differs.
+  // The id follows from the content, so it is shown only if nothing else differs.
   void visit_identified(const Pair& pair, const Indices& before, const Indices& after) {
     visit_parts(pair, before, after);
     if (found_.size() > 1 && found_.front().before == pair.before + 1) {
@@ -291,15 +298,15 @@ class Walk {
   void visit_function(const Pair& pair, const Indices& before, const Indices& after) {
     const Shape& shape = shape_of(NodeTag::kFunction);
     if (before.size() != shape.least || after.size() != shape.least) {
-      return changed(pair);
+      return add_changed(pair);
     }
     visit_code(pair);
     constexpr std::size_t kCode = position_of(NodeTag::kFunction, "code");
     for (std::size_t i = kCode + 1; i < shape.least; ++i) push(before[i], after[i]);
   }
 
-  // Code that changed is told with the code. What both have may have traded places,
-  // under the same name too.
+  // Skips code that is reported as changed. Code that both envelopes have may have been
+  // exchanged, even between functions of one name.
   void visit_code(const Pair& pair) {
     const PayloadTree::Code before = old_.code(pair.before);
     const PayloadTree::Code after = new_.code(pair.after);
@@ -307,17 +314,17 @@ class Walk {
     if (code_.changed.contains({before.index, after.index})) return;
     const std::optional<Json> row = add("changed", old_, pair.before);
     if (!row) return;
-    const auto told = [&](std::string_view name) {
+    const auto shown = [&](std::string_view name) {
       return format_text("<function {}>", start_of(name, max_text_));
     };
     const bool has_same_name = before.name == after.name;
-    (*row)["old"] = told(before.name);
+    (*row)["old"] = shown(before.name);
     (*row)["new"] =
-        told(after.name) + (has_same_name ? " (other code of the same name)" : "");
+        shown(after.name) + (has_same_name ? " (other code of the same name)" : "");
   }
 
   void visit_sequence(const Indices& before, const Indices& after) {
-    // What was put in or taken out in the middle should not move all behind it.
+    // Matches a common tail, so that an insertion does not shift all items after it.
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t tail = 0;
     if (before.size() != after.size()) {
@@ -326,10 +333,10 @@ class Walk {
         ++tail;
       }
     }
-    const std::size_t both = shorter - tail;
-    for (std::size_t i = 0; i < both; ++i) push(before[i], after[i]);
-    for (std::size_t i = both; i + tail < before.size(); ++i) removed(before[i]);
-    for (std::size_t i = both; i + tail < after.size(); ++i) added(after[i]);
+    const std::size_t head = shorter - tail;
+    for (std::size_t i = 0; i < head; ++i) push(before[i], after[i]);
+    for (std::size_t i = head; i + tail < before.size(); ++i) add_removed(before[i]);
+    for (std::size_t i = head; i + tail < after.size(); ++i) add_added(after[i]);
   }
 
   void visit_set(const Indices& before, const Indices& after) {
@@ -340,14 +347,14 @@ class Walk {
       if (found != left.end() && found->second != 0) {
         --found->second;
       } else {
-        removed(item);
+        add_removed(item);
       }
     }
     for (const Index item : after) {
       std::size_t& count = left[new_[item].hash];
       if (count == 0) continue;
       --count;
-      added(item);
+      add_added(item);
     }
   }
 
@@ -362,7 +369,7 @@ class Walk {
     for (std::size_t i = 0; i + 1 < before.size(); i += 2) {
       const auto found = place.find(old_[before[i]].hash);
       if (found == place.end() || is_paired[found->second]) {
-        removed(before[i + 1]);
+        add_removed(before[i + 1]);
         continue;
       }
       const std::size_t at = found->second;
@@ -372,9 +379,9 @@ class Walk {
       push(before[i + 1], after[at + 1]);
     }
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
-      if (!is_paired[i]) added(after[i + 1]);
+      if (!is_paired[i]) add_added(after[i + 1]);
     }
-    // The same keys in another order; no values.
+    // The keys are in another order, whatever their values are.
     if (!is_ordered) add("order", old_, pair.before);
   }
 
@@ -384,17 +391,17 @@ class Walk {
   const std::size_t max_text_;
   DifferenceList& payload_;
   std::map<std::size_t, Index> old_definitions_;  // By offset.
-  std::map<Index, std::size_t> counterparts_;     // Offsets of new ones, by old ones.
-  std::vector<Pair> stack_;    // What differs and is to be visited; the next one last.
-  std::vector<Pair> found_;    // By the last visit, in the order of the payload.
-  std::vector<Place> places_;  // Of what is shown.
+  std::map<Index, std::size_t> counterparts_;  // Offset of the new one, by the old one.
+  std::vector<Pair> stack_;                    // Pairs to visit; the next one last.
+  std::vector<Pair> found_;    // By the current visit, in the order of the payload.
+  std::vector<Place> places_;  // Of the shown differences.
 };
 
 }  // namespace
 
 void diff_payloads(const Side& old_one, const Side& new_one, const CodeChanges& code,
                    const DiffOptions& options, DifferenceList& payload) {
-  Walk(old_one, new_one, code, options.max_text, payload).run();
+  PayloadComparison(old_one, new_one, code, options.max_text, payload).run();
 }
 
 }  // namespace waybill::envelope

@@ -15,7 +15,7 @@ namespace {
 
 using wire::Token;
 
-// Different for each kind of what is hashed.
+// Keeps equal hashes of different kinds apart.
 enum class Salt : std::uint64_t {
   kModule = 1,
   kReference,
@@ -37,8 +37,7 @@ std::uint64_t number_of(BytesView digest) {
   return wire::read_big_endian(digest.data(), digest.size());
 }
 
-// The digest that the bytes have before they are compressed. Nothing if they are not
-// what the row says.
+// The digest of the decompressed bytes; nothing if they do not match the row.
 std::optional<std::uint64_t> hash_of_decompressed(const StoredBuffer& row) {
   envelope::CompressedBlocks blocks(row, row.bytes, row.place);
   std::vector<std::uint8_t> block;
@@ -59,7 +58,7 @@ std::uint64_t content_hash(const StoredBuffer& row) {
   return base::hash_of(row.bytes.empty() ? row.digest : row.bytes);
 }
 
-// The bytes of a stored buffer and what they are, whatever its number, digest and
+// Hashes the content and type of a stored buffer, whatever its number, digest and
 // compression.
 std::uint64_t stored_hash(const StoredBuffer& row) {
   std::uint64_t hash = salted(Salt::kStored, content_hash(row));
@@ -143,8 +142,8 @@ std::uint64_t PayloadTree::reference_hash(const Cursor& cursor,
     return salted(Salt::kReference, number);
   }
   if (target->end != 0) return salted(Salt::kReference, target->hash);
-  // What is still open has no hash yet: a cycle. Its number depends on what else is
-  // shared; how far up it is does not.
+  // An open container has no hash yet: this is a cycle. Hashes how far up the container
+  // is, since its number depends on the other shared values.
   const auto node = static_cast<std::uint32_t>(target - rows_.begin());
   const auto open = cursor.open();
   const auto frame = std::ranges::lower_bound(open, node, {}, &Cursor::Container::note);

@@ -1,7 +1,7 @@
 #pragma once
 
-// One of the two payloads that are compared, as a flat tree in which subtrees can be
-// compared, and passed over, at once; and what stands in it, as text.
+// One of the two compared payloads as a flat tree, in which a subtree is compared by
+// its hash and skipped in one step.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,43 +20,43 @@ namespace waybill::envelope {
 class PayloadTree {
  public:
   struct Row {
-    // Of all that the value means: code by content, modules by name, references by what
-    // they refer to. Equal values have equal hashes, whatever the tables around them.
+    // Covers code by content, modules by name, references by their targets. So equal
+    // values have equal hashes, whatever the tables of their envelopes.
     std::uint64_t hash = 0;
     std::size_t offset = 0;  // In the envelope.
-    std::uint32_t end = 0;   // The index of the first row behind this and all it holds.
+    std::uint32_t end = 0;   // The index of the first row behind the subtree.
     wire::TokenType type = wire::TokenType::kNil;
     std::uint8_t tag = 0;  // wire::NodeTag, for arrays that are nodes; else 0.
   };
 
-  // What a function or code node runs; no bytes, and SIZE_MAX, where it has no code.
+  // The code of a function or code node; by default, none.
   struct Code {
     std::size_t index = SIZE_MAX;
     BytesView hash = {};
     std::string_view name = {};
   };
 
-  // `side` must outlive this. Texts have about `max_text` bytes. A payload that cannot
-  // be read, or has 2^32 values, gives an empty tree.
+  // `side` must outlive this. Texts have about `max_text` bytes. The tree of an
+  // unreadable payload, or of one with 2^32 values, is empty.
   PayloadTree(const Side& side, std::size_t max_text);
 
   bool empty() const { return rows_.empty(); }
   const Row& operator[](std::uint32_t index) const { return rows_[index]; }
   BytesView bytes() const { return envelope_.payload.bytes; }
 
-  // The values directly in a container, without a node's tag; keys and values of maps
-  // in turn.
+  // The values directly in a container, without a node's tag; those of a map alternate
+  // keys and values.
   std::vector<std::uint32_t> children(std::uint32_t index) const;
 
-  // The value of the payload, behind its definitions; and these.
+  // The value of the payload, behind its definitions; and the definitions.
   std::uint32_t value() const;
   std::vector<std::uint32_t> definitions() const;
-  // Of a function or class; empty for what is none.
+  // The name of a function or class; else "obj".
   std::string name(std::uint32_t index) const {
     return StepFormatter(envelope_, names_).name_at(rows_[index].offset).text;
   }
 
-  // The value itself, if it is a reference too; and what that means.
+  // The value itself, be it a reference; and the target of that reference.
   ValueView at(std::uint32_t index) const {
     return ValueView::at(envelope_, rows_[index].offset);
   }
@@ -66,7 +66,7 @@ class PayloadTree {
   // The value as a line.
   std::string text(std::uint32_t index) const;
   Code code(std::uint32_t index) const;
-  // The paths of the values at some offsets, in order. Cost: one walk over the payload.
+  // The paths of the values at these sorted offsets. Cost: one walk over the payload.
   std::vector<std::string> paths(const std::vector<std::size_t>& offsets) const {
     return paths_at(envelope_, names_, offsets);
   }
