@@ -1,4 +1,5 @@
-// Tested by tests/embedding/interpreter_test.cpp.
+// Starts and ends Python, and takes its GIL where that cannot crash or hang.
+// Tested by tests/embedding/interpreter_test.cpp and gil_test.cpp.
 
 #include "waybill/interpreter.h"
 
@@ -6,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <filesystem>
 #include <string>
@@ -13,10 +15,10 @@
 #include <system_error>
 #include <utility>
 
-#include "embedding/gil_use.h"
 #include "embedding/python_error.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/ref.h"
+#include "waybill/gil.h"
 
 namespace waybill {
 namespace {
@@ -24,12 +26,36 @@ namespace {
 using py::check;
 using py::Ref;
 
-Error failure(const PyStatus& status) {
+// Each side writes its own variable before it reads the other: a scope is counted
+// before it checks whether Python is ending, and the end begins before it checks for
+// scopes. So of two that start at once at least one sees the other.
+std::atomic<int> open_scopes = 0;
+std::atomic<bool> is_ending = false;
+
+bool can_open_scope() {
+  if (Py_IsInitialized() == 0) return false;
+  // Python waits at its end for threads of its own: these may go on.
+  return !is_ending || PyGILState_GetThisThreadState() != nullptr;
+}
+
+// Begins the end of Python: from now on threads unknown to Python get no GilScope.
+// False, and without effect, if one is open in any thread.
+bool begin_end() {
+  is_ending = true;
+  if (open_scopes == 0) return true;
+  is_ending = false;
+  return false;
+}
+
+// Python has ended: the next one may be used again.
+void complete_end() { is_ending = false; }
+
+Error start_error(const PyStatus& status) {
   const char* message = status.err_msg != nullptr ? status.err_msg : "it exited";
   return {ErrorCode::kRaised, 0, std::string("Python cannot start: ") + message};
 }
 
-// Frees what it holds whichever way it is left.
+// Owns a PyConfig.
 class Config {
  public:
   explicit Config(bool is_isolated) {
@@ -62,21 +88,21 @@ PyStatus pre_initialize(bool is_isolated) {
   return Py_PreInitialize(&before);
 }
 
-// The program that Python takes itself for; empty: whatever it finds by itself.
+// The path that Python takes for its own program; empty: Python searches for it.
 std::string program_of(const InterpreterOptions& options) {
   if (!options.program.empty()) return options.program;
-  const char* known = WAYBILL_PYTHON_EXECUTABLE;
-  return access(known, X_OK) == 0 ? known : "";
+  const char* built_for = WAYBILL_PYTHON_EXECUTABLE;
+  return access(built_for, X_OK) == 0 ? built_for : "";
 }
 
-// "3.11": of the Python that is linked in.
-std::string own_version() {
+// "3.11": the version of the linked Python.
+std::string linked_version() {
   return std::to_string(PY_MAJOR_VERSION) + "." + std::to_string(PY_MINOR_VERSION);
 }
 
-// Whether a program is named as Pythons of this version are. Running it would tell, and
-// cost more than the start.
-bool is_named_python(const std::string& name) {
+// Whether the name of a program is that of a Python of this version. Running the
+// program would be certain, but takes longer than the start.
+bool is_python_name(const std::string& name) {
   constexpr std::string_view kName = "python";
   const auto is_same = [](char letter, char wanted) {
     return std::tolower(static_cast<unsigned char>(letter)) == wanted;
@@ -84,16 +110,16 @@ bool is_named_python(const std::string& name) {
   if (!std::ranges::equal(name.substr(0, kName.size()), kName, is_same)) return false;
   const std::string rest = name.substr(kName.size());
   const std::string version = rest.substr(0, rest.find_first_not_of("0123456789."));
-  const std::string own = own_version();
-  return version.empty() || own == version || own.starts_with(version + ".");
+  const std::string linked = linked_version();
+  return version.empty() || linked == version || linked.starts_with(version + ".");
 }
 
-// A virtual environment's `python` is a link to one with a version in its name.
+// Follows links: the `python` of a virtual environment links to a name with a version.
 bool may_be_python(const std::filesystem::path& program) {
   std::error_code error;
   const auto real = std::filesystem::canonical(program, error);
   return std::filesystem::is_regular_file(real, error) &&
-         is_named_python(real.filename());
+         is_python_name(real.filename());
 }
 
 PyStatus initialize(const InterpreterOptions& options, const std::string& program) {
@@ -101,7 +127,7 @@ PyStatus initialize(const InterpreterOptions& options, const std::string& progra
   if (PyStatus_Exception(status)) return status;
   Config config(options.is_isolated);
   config->install_signal_handlers = options.handles_signals ? 1 : 0;
-  // Both: what is found on PATH under the name may be another version.
+  // Both, since a search on PATH for the name may find another version.
   for (wchar_t** field : {&config->program_name, &config->executable}) {
     if (program.empty()) break;
     status = PyConfig_SetBytesString(config.get(), field, program.c_str());
@@ -117,33 +143,34 @@ PyStatus initialize(const InterpreterOptions& options, const std::string& progra
   return Py_InitializeFromConfig(config.get());
 }
 
-// Where a part of Python stands, e.g. sys.prefix.
-std::filesystem::path place(const char* name) {
+// A folder of Python, such as sys.prefix.
+std::filesystem::path folder_of(const char* name) {
   PyObject* text = PySys_GetObject(name);  // Borrowed.
   const char* utf8 = text != nullptr ? PyUnicode_AsUTF8(text) : nullptr;
   if (utf8 == nullptr) PyErr_Clear();
   return utf8 != nullptr ? utf8 : "";
 }
 
-// Python falls back to the place that it was built for where it finds no library beside
-// its program, and the packages that were asked for would just be missing.
-void demand_place_of(const std::string& program) {
+// Throws if Python uses another library than that of `program`: without one beside the
+// program it falls back to its build-time prefix, where the wanted packages are
+// missing.
+void check_library_of(const std::string& program) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path beside = fs::absolute(program, error).parent_path().parent_path();
   const fs::path real = fs::canonical(program, error).parent_path().parent_path();
   for (const char* name : {"prefix", "exec_prefix", "base_prefix"}) {
     for (const fs::path& folder : {beside, real}) {
-      if (fs::equivalent(folder, place(name), error)) return;
+      if (fs::equivalent(folder, folder_of(name), error)) return;
     }
   }
   PyErr_Format(PyExc_RuntimeError,
-               "%s is no Python %s: the library would be that of %s", program.c_str(),
-               own_version().c_str(), place("prefix").c_str());
+               "%s is not a Python %s: the library would be that of %s",
+               program.c_str(), linked_version().c_str(), folder_of("prefix").c_str());
   throw py::PyError();
 }
 
-// In front of what is there, in the order given.
+// Puts the paths in front of the others, in this order.
 void add_search_paths(const std::vector<std::string>& paths) {
   PyObject* all = PySys_GetObject("path");
   if (all == nullptr) {
@@ -160,7 +187,7 @@ void add_search_paths(const std::vector<std::string>& paths) {
 
 Result<void> set_up(const InterpreterOptions& options) {
   return embedding::guarded([&]() -> Result<void> {
-    if (!options.program.empty()) demand_place_of(options.program);
+    if (!options.program.empty()) check_library_of(options.program);
     add_search_paths(options.search_paths);
     Result<void> linked = link_package();
     if (linked) Ref::steal(PyImport_ImportModule("waybill"));
@@ -168,7 +195,8 @@ Result<void> set_up(const InterpreterOptions& options) {
   });
 }
 
-// The library of another build may lack what is part of this one, and the other way.
+// The library of another build may lack modules that are part of this one, and vice
+// versa.
 Error with_program(Error error, const std::string& program) {
   error.detail = "with the library of " + program +
                  ", which should be that of the Python " + PY_VERSION +
@@ -192,10 +220,10 @@ Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
   if (!options.program.empty() && !may_be_python(program)) {
     return tl::unexpected(
         Error{ErrorCode::kRaised, 0,
-              program + " is no Python " + own_version() + ": it is named otherwise"});
+              program + " is not a Python " + linked_version() + ", by its name"});
   }
   const PyStatus status = initialize(options, program);
-  if (PyStatus_Exception(status)) return tl::unexpected(failure(status));
+  if (PyStatus_Exception(status)) return tl::unexpected(start_error(status));
   const Result<void> done = set_up(options);
   Interpreter interpreter(PyEval_SaveThread());
   if (!done && options.program.empty()) return tl::unexpected(done.error());
@@ -218,7 +246,7 @@ Interpreter::~Interpreter() { static_cast<void>(finish()); }
 
 Result<void> Interpreter::finish() {
   if (state_ == nullptr) return {};
-  // Python would wait for ever.
+  // In another thread, Python would wait forever.
   if (std::this_thread::get_id() != starter_) {
     return tl::unexpected(
         Error{ErrorCode::kRaised, 0, "only the thread that started Python can end it"});
@@ -227,17 +255,40 @@ Result<void> Interpreter::finish() {
     return tl::unexpected(
         Error{ErrorCode::kRaised, 0, "Python cannot be ended in a GilScope"});
   }
-  if (!embedding::begin_end()) {
+  if (!begin_end()) {
     return tl::unexpected(Error{ErrorCode::kRaised, 0,
                                 "Python cannot be ended while a GilScope is open, or a "
                                 "call under way, in another thread; wait for it"});
   }
   PyEval_RestoreThread(static_cast<PyThreadState*>(std::exchange(state_, nullptr)));
   const bool is_flushed = Py_FinalizeEx() == 0;
-  embedding::complete_end();
+  complete_end();
   if (is_flushed) return {};
-  return tl::unexpected(
-      Error{ErrorCode::kRaised, 0, "buffers of files could not be flushed at the end"});
+  return tl::unexpected(Error{
+      ErrorCode::kRaised, 0, "Python could not flush the buffers of files at its end"});
+}
+
+GilScope::GilScope() {
+  ++open_scopes;
+  is_open_ = can_open_scope();
+  if (is_open_) {
+    state_ = PyGILState_Ensure();
+  } else {
+    --open_scopes;
+  }
+}
+
+GilScope::~GilScope() {
+  if (!is_open_) return;
+  PyGILState_Release(static_cast<PyGILState_STATE>(state_));
+  --open_scopes;
+}
+
+GilRelease::GilRelease()
+    : thread_(embedding::has_gil() ? PyEval_SaveThread() : nullptr) {}
+
+GilRelease::~GilRelease() {
+  if (thread_ != nullptr) PyEval_RestoreThread(static_cast<PyThreadState*>(thread_));
 }
 
 }  // namespace waybill

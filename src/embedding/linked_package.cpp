@@ -1,7 +1,7 @@
-// A finder that goes before all others in sys.meta_path, and so finds the package of
-// this library even where another one is installed. The interpreter may run already:
-// frozen modules and PyImport_AppendInittab() would have to be known before it starts.
-// Tested by tests/embedding/interpreter_test.cpp.
+// Installs a finder in front of sys.meta_path, so that the linked package is found even
+// if another one is installed. The interpreter may be running already: frozen modules
+// and PyImport_AppendInittab() would have to be registered before it starts. Tested by
+// tests/embedding/interpreter_test.cpp.
 
 #include "embedding/linked_package.h"
 
@@ -18,8 +18,8 @@ using py::check;
 using py::PyError;
 using py::Ref;
 
-// What the finder is made of: `code` ({name: (bytes, is a package)}), `create` and
-// `execute`, the two halves of importing the extension.
+// Uses `code` ({name: (bytes, is a package)}), and `create` and `execute`, the two
+// phases of importing the extension.
 constexpr char kFinder[] = R"(
 import marshal, sys
 from importlib.machinery import ModuleSpec
@@ -53,7 +53,7 @@ if "waybill" in sys.modules:
 sys.meta_path.insert(0, LinkedPackage)
 )";
 
-// Of modules with several phases it is the definition that this gives, borrowed.
+// The borrowed definition of the extension, which has multi-phase initialization.
 PyModuleDef* definition() { return reinterpret_cast<PyModuleDef*>(PyInit__core()); }
 
 PyObject* create(PyObject*, PyObject* spec) {
@@ -83,14 +83,14 @@ Ref code_of_modules() {
 
 void install_finder() {
   const Ref scope = Ref::steal(PyDict_New());
-  const auto give = [&](const char* name, const Ref& value) {
+  const auto define = [&](const char* name, const Ref& value) {
     check(PyDict_SetItemString(scope.get(), name, value.get()));
   };
-  give("__builtins__", Ref::share(PyEval_GetBuiltins()));
-  give("__name__", Ref::steal(PyUnicode_FromString("waybill._linked")));
-  give("code", code_of_modules());
-  give("create", Ref::steal(PyCFunction_New(&kCreate, nullptr)));
-  give("execute", Ref::steal(PyCFunction_New(&kExecute, nullptr)));
+  define("__builtins__", Ref::share(PyEval_GetBuiltins()));
+  define("__name__", Ref::steal(PyUnicode_FromString("waybill._linked")));
+  define("code", code_of_modules());
+  define("create", Ref::steal(PyCFunction_New(&kCreate, nullptr)));
+  define("execute", Ref::steal(PyCFunction_New(&kExecute, nullptr)));
   Ref::steal(PyRun_String(kFinder, Py_file_input, scope.get(), scope.get()));
 }
 
@@ -98,7 +98,7 @@ void install_finder() {
 
 py::State& linked_state() {
   const Ref module = Ref::steal(PyImport_ImportModule("waybill._core"));
-  // sys.modules keeps it alive.
+  // sys.modules keeps the module alive.
   if (PyModule_Check(module.get()) && PyModule_GetDef(module.get()) == definition()) {
     if (void* state = PyModule_GetState(module.get())) {
       return *static_cast<py::State*>(state);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The Python package `waybill`, and its extension, as parts of the program.
+// The Python package `waybill` and its extension, linked into the program.
 
 #include <Python.h>
 
@@ -21,9 +21,8 @@ struct LinkedModule {
 // Generated from python_ext/waybill when the library is built. Ends with a null name.
 extern const LinkedModule kLinkedModules[];
 
-// The state of the extension that is linked into this program, in the interpreter that
-// runs; imports the package if it is not. Throws PyError: ImportError if `waybill`
-// comes from somewhere else there.
+// The state of the linked extension in the current interpreter. Imports the package if
+// necessary. Throws PyError: ImportError if the imported `waybill` is another one.
 py::State& linked_state();
 
 }  // namespace waybill::embedding

@@ -1,3 +1,5 @@
+// Tested by tests/embedding/object_test.cpp and call_test.cpp.
+
 #include "embedding/python_error.h"
 
 #include <string>
@@ -12,8 +14,8 @@ namespace {
 
 using py::Ref;
 
-// Text for people: whatever cannot be told is left out.
-std::string forgiving_text(const Ref& text) {
+// The text of a message; empty if it cannot be had.
+std::string text_or_empty(const Ref& text) {
   if (text && PyUnicode_Check(text.get())) {
     const Ref bytes = Ref::steal_or_null(
         PyUnicode_AsEncodedString(text.get(), "utf-8", "backslashreplace"));
@@ -32,21 +34,21 @@ Ref attribute(PyObject* object, const char* name) {
   return value;
 }
 
-// "package.module.Error: message"; builtin ones without their module.
-std::string sentence_of(PyObject* exception) {
+// "package.module.Error: message"; without the module for built-in exceptions.
+std::string message_of(PyObject* exception) {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(exception));
-  const std::string module = forgiving_text(attribute(type, "__module__"));
-  std::string sentence;
-  if (!module.empty() && module != "builtins") sentence = module + ".";
-  sentence += forgiving_text(attribute(type, "__qualname__"));
+  const std::string module = text_or_empty(attribute(type, "__module__"));
+  std::string name;
+  if (!module.empty() && module != "builtins") name = module + ".";
+  name += text_or_empty(attribute(type, "__qualname__"));
   const std::string message =
-      forgiving_text(Ref::steal_or_null(PyObject_Str(exception)));
-  return message.empty() ? sentence : sentence + ": " + message;
+      text_or_empty(Ref::steal_or_null(PyObject_Str(exception)));
+  return message.empty() ? name : name + ": " + message;
 }
 
-// What raise_decode() made an exception of.
+// Reads the Error that raise_decode() raised as an exception.
 bool read_decode_error(PyObject* exception, Error& error) {
-  const std::string name = forgiving_text(attribute(exception, "code"));
+  const std::string name = text_or_empty(attribute(exception, "code"));
   const Ref offset = attribute(exception, "offset");
   if (name.empty() || !offset || !PyLong_Check(offset.get())) return false;
   for (int number = 0; number < static_cast<int>(ErrorCode::kRaised); ++number) {
@@ -57,10 +59,9 @@ bool read_decode_error(PyObject* exception, Error& error) {
       PyErr_Clear();
       return false;
     }
-    std::string_view detail;
     const std::string message =
-        forgiving_text(Ref::steal_or_null(PyObject_Str(exception)));
-    detail = message;
+        text_or_empty(Ref::steal_or_null(PyObject_Str(exception)));
+    std::string_view detail = message;
     const std::string start = to_string(error) + ": ";
     if (detail.starts_with(start)) detail.remove_prefix(start.size());
     error.detail = detail;
@@ -69,7 +70,7 @@ bool read_decode_error(PyObject* exception, Error& error) {
   return false;
 }
 
-// Whether it is a waybill.DecodeError; the package may not be imported.
+// Whether it is a waybill.DecodeError. Does not import the package.
 bool is_decode_error(PyObject* exception) {
   const Ref name = Ref::steal_or_null(PyUnicode_FromString("waybill._errors"));
   const Ref module = name ? Ref::steal_or_null(PyImport_GetModule(name.get())) : Ref();
@@ -81,13 +82,17 @@ bool is_decode_error(PyObject* exception) {
 
 }  // namespace
 
+bool has_gil() { return Py_IsInitialized() != 0 && PyGILState_Check() != 0; }
+
 Error no_interpreter() {
-  return {ErrorCode::kRaised, 0, "no Python runs; start one with waybill::Interpreter"};
+  return {ErrorCode::kRaised, 0,
+          "Python is not running; start it with waybill::Interpreter"};
 }
 
 Error no_gil() {
-  return {ErrorCode::kRaised, 0,
-          "this thread has not got the GIL; open a waybill::GilScope around the call"};
+  return {
+      ErrorCode::kRaised, 0,
+      "this thread does not have the GIL; open a waybill::GilScope around the call"};
 }
 
 Error take_python_error() {
@@ -97,7 +102,7 @@ Error take_python_error() {
   if (is_decode_error(exception.get()) && read_decode_error(exception.get(), error)) {
     return error;
   }
-  return {ErrorCode::kRaised, 0, sentence_of(exception.get())};
+  return {ErrorCode::kRaised, 0, message_of(exception.get())};
 }
 
 }  // namespace waybill::embedding

@@ -1,28 +1,31 @@
 #pragma once
 
-// Where Python's exceptions become errors that are values.
+// Converts Python exceptions to Error values.
 
 #include <Python.h>
 
 #include <exception>
 #include <new>
 
-#include "embedding/gil_use.h"
 #include "python/runtime/py_error.h"
 #include "waybill/error.h"
 
 namespace waybill::embedding {
 
-// The exception that is set, as an error, and clears it: with code and offset if it is
-// a DecodeError of this library, else kRaised with type and message.
+// Whether this thread has the GIL. CPython 3.11 says so in every thread once there are
+// sub-interpreters.
+bool has_gil();
+
+// Clears the current exception and returns it as an error: with code and offset if it
+// is a waybill.DecodeError, else kRaised with type and message.
 Error take_python_error();
 
-// For what needs an interpreter, or the GIL, and finds none.
+// The errors of a call without an interpreter, or without the GIL.
 Error no_interpreter();
 Error no_gil();
 
-// What `function` returns, a Result; an error for what it throws, and without an
-// interpreter or its GIL.
+// Returns the Result of `function`, or an error if it throws or if there is no
+// interpreter or no GIL.
 template <typename Function>
 auto guarded(Function function) -> decltype(function()) {
   if (Py_IsInitialized() == 0) return tl::unexpected(no_interpreter());

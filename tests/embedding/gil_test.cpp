@@ -45,10 +45,10 @@ TEST(GilScope, HasNothingWithoutAnInterpreter) {
   const GilScope gil;
 
   EXPECT_FALSE(gil);
-  EXPECT_TRUE(tells(encode(nullptr), "no Python runs"));
-  EXPECT_TRUE(tells(decode({}), "no Python runs"));
-  EXPECT_TRUE(tells(call({}), "no Python runs"));
-  EXPECT_TRUE(tells(prepare(nullptr), "no Python runs"));
+  EXPECT_TRUE(tells(encode(nullptr), "Python is not running"));
+  EXPECT_TRUE(tells(decode({}), "Python is not running"));
+  EXPECT_TRUE(tells(call({}), "Python is not running"));
+  EXPECT_TRUE(tells(prepare(nullptr), "Python is not running"));
 }
 
 TEST(GilRelease, DoesNothingWithoutTheGil) {

@@ -182,7 +182,7 @@ TEST(Interpreter, DoesNotStartAsAProgramThatIsNamedOtherwise) {
     const Result<Interpreter> python = Interpreter::start({.program = program.path()});
 
     ASSERT_FALSE(python) << name;
-    EXPECT_NE(python.error().detail.find(program.path() + " is no Python 3."),
+    EXPECT_NE(python.error().detail.find(program.path() + " is not a Python 3."),
               std::string::npos)
         << python.error().detail;
     EXPECT_EQ(Py_IsInitialized(), 0);

@@ -47,14 +47,14 @@ TEST(Encode, TellsWhyThereIsNoObject) {
   EXPECT_EQ(failed.error().detail, "KeyError: 'lost'");
   EXPECT_EQ(PyErr_Occurred(), nullptr);
   ASSERT_FALSE(nothing);
-  EXPECT_EQ(nothing.error().detail, "there is no object");
+  EXPECT_EQ(nothing.error().detail, "the object is null");
 }
 
 TEST(Encode, AndDecodeNeedAnInterpreter) {
   for (const Error& error :
        {encode(nullptr).error(), decode({}).error(), link_package().error()}) {
     EXPECT_EQ(error.code, ErrorCode::kRaised);
-    EXPECT_NE(error.detail.find("no Python runs"), std::string::npos);
+    EXPECT_NE(error.detail.find("Python is not running"), std::string::npos);
   }
 }
 

@@ -133,13 +133,13 @@ TEST(PreparedCall, NeedsAFunctionAndAnInterpreter) {
   {
     const Result<PreparedCall> prepared = prepare(nullptr);
     ASSERT_FALSE(prepared);
-    EXPECT_NE(prepared.error().detail.find("no Python runs"), std::string::npos);
+    EXPECT_NE(prepared.error().detail.find("Python is not running"), std::string::npos);
   }
   const Interpreter python = started();
   const GilScope gil;
   const Result<PreparedCall> prepared = prepare(nullptr);
   ASSERT_FALSE(prepared);
-  EXPECT_EQ(prepared.error().detail, "there is no object");
+  EXPECT_EQ(prepared.error().detail, "the object is null");
   const Result<PreparedCall> number = prepare(evaluate("1").get());
   ASSERT_FALSE(number);
   EXPECT_EQ(number.error().detail, "TypeError: 'int' object is not callable");
