@@ -13,35 +13,36 @@ namespace {
 
 void declare_cat(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
-  options.text("PATH", arguments.path, "A part of it, as waybill ls tells: ['a'][0].b");
+  options.text("PATH", arguments.path,
+               "The path of a part, as in waybill ls: ['a'][0].b");
   options.flag("--json", arguments.json, "No colours, and errors as JSON too");
-  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
   options.number("--indent", arguments.indent, -1, 16,
                  "Spaces for each level, or -1 for all in one line");
   options.flag("--loose", arguments.is_loose,
-               "Write what JSON has no word for as what is nearest");
+               "Write values that JSON cannot express as the nearest JSON");
   options.flag("--standard", arguments.is_standard,
                "Write dates, times, decimals and paths too");
-  declare_known_keys(options, arguments);
+  declare_keys(options, arguments);
 }
 
-// Whether all was written; a disk may be full, a reader gone.
+// False if not all was written: the disk may be full, or the reader may have closed.
 bool print(const std::string& text) {
   std::puts(text.c_str());
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }
 
-// An array of numbers as lists.
+// The items of an array as nested lists.
 Result<data::Value> items_of(const Envelope& envelope, ArrayPart array) {
   if (!array.buffer || !envelope.buffers[*array.buffer].compression) {
     return array_value(array);
   }
   const StoredBuffer& row = envelope.buffers[*array.buffer];
   if (row.length > kStrictLimits.max_memory) {
-    return tl::unexpected(Error{ErrorCode::kLimitExceeded,
-                                envelope.buffers_offset + row.place,
-                                "a compressed buffer of " + std::to_string(row.length) +
-                                    " bytes, more than are taken from strangers"});
+    return tl::unexpected(
+        Error{ErrorCode::kLimitExceeded, envelope.buffers_offset + row.place,
+              "a compressed buffer of " + std::to_string(row.length) +
+                  " bytes, which is more than is accepted from strangers"});
   }
   std::vector<std::uint8_t> items(row.length);
   const Result<void> done =
@@ -51,10 +52,10 @@ Result<data::Value> items_of(const Envelope& envelope, ArrayPart array) {
   return array_value(array);
 }
 
-// What stands at a path. All of the head is verified, but the limits for input from
-// strangers are about the part alone, and so are digests of buffers.
-Result<data::Value> part_value(BytesView bytes, const std::string& path,
-                               LoadOptions load_options, Objects objects) {
+// The value at a path. Verifies the whole head, but applies the limits for strangers,
+// and checks the digests of buffers, only for the part.
+Result<data::Value> read_part(BytesView bytes, const std::string& path,
+                              LoadOptions load_options, Objects objects) {
   load_options.limits = Limits{};
   const Gate gate(load_options);
   if (Result<void> is_signed = gate.check_signature(bytes); !is_signed) {
@@ -80,8 +81,8 @@ Result<data::Value> part_value(BytesView bytes, const std::string& path,
 }
 
 Exit run_cat(const Arguments& arguments) {
-  Result<KeyRing> keys = known_keys(arguments);
-  if (!keys) return refuse(keys.error(), arguments.json);
+  Result<KeyRing> keys = read_keys(arguments);
+  if (!keys) return report_error(keys.error(), arguments.json);
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   LoadOptions load_options;
@@ -92,12 +93,12 @@ Exit run_cat(const Arguments& arguments) {
   const Objects objects =
       arguments.is_standard ? Objects::kStandard : Objects::kRefused;
   const Result<data::Value> value =
-      arguments.path ? part_value(bytes, *arguments.path, load_options, objects)
+      arguments.path ? read_part(bytes, *arguments.path, load_options, objects)
                      : read_value(bytes, Gate(load_options), objects);
   if (!value) {
     const bool is_unsigned = value.error().code == ErrorCode::kBadSignature;
-    return refuse(is_unsigned ? with_extent(value.error(), bytes) : value.error(),
-                  arguments.json);
+    return report_error(is_unsigned ? add_extent(value.error(), bytes) : value.error(),
+                        arguments.json);
   }
 
   JsonOptions options;
@@ -105,8 +106,8 @@ Exit run_cat(const Arguments& arguments) {
   options.is_loose = arguments.is_loose;
   options.colours = !arguments.json && !arguments.no_colours && wants_colours();
   const Result<std::string> json = value_json(*value, options);
-  if (!json) return refuse(json.error(), arguments.json);
-  if (print(*json)) return Exit::kFine;
+  if (!json) return report_error(json.error(), arguments.json);
+  if (print(*json)) return Exit::kSuccess;
   std::perror("waybill: stdout");
   return Exit::kUnreadable;
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-// What a command is, and what commands share. One file per command; main.cpp lists
-// them.
+// Commands, and what they share: input, output, errors and keys. One file per command;
+// main.cpp lists them.
 
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -19,17 +20,17 @@ namespace waybill::cli {
 
 // Exit codes; docs/cli.md lists them.
 enum class Exit : std::uint8_t {
-  kFine = 0,
-  kUsage = 1,           // The command line was not understood.
-  kUnreadable = 2,      // The input could not be read, or is no sound envelope.
-  kRefused = 3,         // Sound, but a policy is against it, or no plain data.
-  kBadSignature = 4,    // Not signed by a known key, or a key is none.
-  kRaisedInPython = 5,  // Python failed, or could not be started.
-  kDifferent = 6,       // What was compared is not equal.
+  kSuccess = 0,
+  kUsage = 1,           // The command line is invalid.
+  kUnreadable = 2,      // The input cannot be read, or is not a sound envelope.
+  kRefused = 3,         // A policy refuses the input, or it is not plain data.
+  kBadSignature = 4,    // No given key signed the input, or a key is invalid.
+  kRaisedInPython = 5,  // Python raised, or could not be started.
+  kDifferent = 6,       // The compared envelopes differ.
 };
 
-// The values of all options of all commands; each command sets and reads its own. What
-// is given as an empty text is given: a check that was asked for is never left out.
+// The values of all options of all commands; each command sets and reads its own. An
+// empty value counts as given, so that no requested check is skipped.
 struct Arguments {
   std::string file;
   std::string other_file;
@@ -64,7 +65,7 @@ struct Arguments {
   std::size_t listed_depth = 2;
   std::size_t listed_items = 100;
   std::size_t top = 10;
-  // The command line itself, for what describes it.
+  // The whole command line, for the commands that describe it.
   const CLI::App* app = nullptr;
 };
 
@@ -90,8 +91,8 @@ extern const Command kCompletion;
 extern const Command kHelp;
 extern const Command kMan;
 
-// The bytes of an input. Those of a large file are mapped, so that a command reads what
-// it looks at, and takes no memory for the rest.
+// The bytes of an input. A large file is mapped, so that a command reads only the bytes
+// it uses, and takes no memory for the rest.
 class Input {
  public:
   operator BytesView() const { return file_ ? file_->bytes() : bytes_; }  // NOLINT
@@ -103,27 +104,27 @@ class Input {
   std::optional<MappedFile> file_;
 };
 
-// The bytes of a file, or of stdin for "-". False if they cannot be read, which is told
-// as refuse() tells errors: code "unreadable", without a byte.
+// Reads a file, or stdin for "-". Returns false after report_unreadable().
 bool read_input(const std::string& file, bool json, Input& input);
 
-// Writes bytes to a file, all of them or none, or to stdout for "-". False, and told,
-// if that cannot be done.
+// Writes all bytes or none to a file, or writes them to stdout for "-". Returns false
+// after report_unreadable().
 bool write_output(const std::string& file, bool json,
                   const std::vector<std::uint8_t>& bytes);
 
-// "waybill: digest_mismatch at byte 120: …" on stderr; with `json`, the error as JSON
-// on stdout too. Returns what to exit with: kBadSignature, kRefused or kUnreadable.
-Exit refuse(const Error& error, bool json);
+// Writes "waybill: digest_mismatch at byte 120: …" to stderr; with `json`, also the
+// error as JSON to stdout. Returns the exit code: kBadSignature, kRefused or
+// kUnreadable.
+Exit report_error(const Error& error, bool json);
 
-// "waybill: …" on stderr; with `json`, as JSON with the code "unreadable" on stdout
-// too.
-Exit fail(const std::string& detail, bool json);
+// Writes "waybill: …" to stderr; with `json`, also JSON with the code "unreadable" to
+// stdout. Returns kUnreadable.
+Exit report_unreadable(const std::string& detail, bool json);
 
-// An error about a signature, which also says so if the bytes are no whole envelope.
-Error with_extent(Error error, BytesView bytes);
+// Adds to an error about a signature if the bytes are not a whole envelope.
+Error add_extent(Error error, BytesView bytes);
 
-// {"ok": false, "error": {"code": "…", "detail": "…"}}, for what is no Error.
+// {"ok": false, "error": {"code": "…", "detail": "…"}}, for failures without an Error.
 std::string failure_json(const std::string& code, const std::string& detail);
 
 // {"ok": true, …} with these numbers, and with the signature if there is one.
@@ -131,35 +132,55 @@ std::string success_json(
     std::initializer_list<std::pair<const char*, std::size_t>> numbers,
     const std::optional<SignatureInfo>& signature);
 
-// "waybill: …" on stderr, for a command line that was not understood; with `json`, as
-// JSON with the code "usage" on stdout too.
-Exit misunderstand(const std::string& detail, bool json);
+// Writes "waybill: …" to stderr; with `json`, also JSON with the code "usage" to
+// stdout. Returns kUsage.
+Exit report_usage_error(const std::string& detail, bool json);
 
-// Tells which of the names come near to a word that is none of them.
-std::string unknown_command(const std::string& word,
-                            const std::vector<std::string>& names);
+// The error for a name that is not one of the commands: suggests similar ones.
+std::string unknown_command_error(const std::string& name,
+                                  const std::vector<std::string>& commands);
 
 // Writes a text to stdout; with `json`, as {"ok": true, "text": "…"}.
 Exit print_text(const std::string& text, bool json);
 
-// --key and --key-env, and the keys that they name. Errors: kBadKey.
-void declare_known_keys(Options& options, Arguments& arguments);
-Result<KeyRing> known_keys(const Arguments& arguments);
+// --key and --key-env, and the keys in these files and variables. Errors: kBadKey.
+void declare_keys(Options& options, Arguments& arguments);
+Result<KeyRing> read_keys(const Arguments& arguments);
 
-// What open_mapped() gives, of an envelope that one of the keys has signed, if there
-// are any.
+// Opens an envelope with open_mapped(), after checking that one of the keys has signed
+// it, if there are any.
 Result<VerifiedEnvelope> open_signed(BytesView bytes, const KeyRing& keys);
 
-// --python, for commands that become_python().
+// --python, for commands that call exec_python().
 void declare_python(Options& options, Arguments& arguments);
-// Becomes `python3 -m waybill` with these words, which is what runs on; returns where
-// that cannot be started. The interpreter is --python, $WAYBILL_PYTHON, the python3 in
-// this program's folder or that of PATH.
-// With `input`, that is what Python reads from stdin.
-Exit become_python(const Arguments& arguments, std::vector<std::string> words,
-                   std::optional<BytesView> input = std::nullopt);
+// Replaces this process by `python3 -m waybill` with these arguments; returns only if
+// Python cannot be started. The interpreter is --python, $WAYBILL_PYTHON, the python3
+// in this program's folder, or that of PATH. `input`, if given, becomes stdin.
+Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,
+                 std::optional<BytesView> input = std::nullopt);
 
-// Whether stdout is a terminal that wants colours (NO_COLOR, see no-color.org).
+// Whether stdout is a terminal on which colours are wanted (NO_COLOR, no-color.org).
 bool wants_colours();
+
+// Shows progress, "42 %  4.2 of 10.0 GB", in place on stderr: only on a terminal, and
+// after the first second. Erases the line at the end.
+class ProgressLine {
+ public:
+  // `total` is in bytes.
+  explicit ProgressLine(std::uint64_t total);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(std::uint64_t done);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::uint64_t total_;
+  bool is_wanted_;
+  bool is_shown_ = false;
+  Clock::time_point next_;  // The time of the next update.
+};
 
 }  // namespace waybill::cli

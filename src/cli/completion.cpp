@@ -1,5 +1,5 @@
 // waybill completion SHELL: a script that lets the shell complete commands and options.
-// Made from the declarations of the commands, so that it cannot be behind them.
+// Made from the declarations of the commands, so that it is always complete.
 // Tested by tests/cli/test_completion.py.
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/definitions.h"
+#include "cli/command.h"
 
 namespace waybill::cli {
 namespace {
@@ -20,14 +20,14 @@ void declare_completion(Options& options, Arguments& arguments) {
   options.flag("--json", arguments.json, "Write one JSON object");
 }
 
-// 'text', for all three shells: what is in the quotes means itself.
+// 'text' for all three shells, which take it literally.
 std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
-// Within brackets of zsh's _arguments.
+// Escapes text in a spec of zsh's _arguments.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -37,7 +37,8 @@ std::string zsh_text(std::string_view text) {
   return out;
 }
 
-// How each shell completes a value; those of other names are not to be guessed.
+// How each shell completes the value of an option. Values with other names have no
+// completion.
 struct ValueRow {
   std::string_view value;
   const char* bash;  // A compgen command, or "files": what bash does by itself.
@@ -62,11 +63,11 @@ const ValueRow& row_of(const OptionInfo& option) {
   return *row;
 }
 
-std::string joined(const std::vector<std::string>& words, std::string_view between) {
+std::string joined(const std::vector<std::string>& texts, std::string_view between) {
   std::string out;
-  for (const std::string& word : words) {
+  for (const std::string& text : texts) {
     if (!out.empty()) out += between;
-    out += word;
+    out += text;
   }
   return out;
 }
@@ -76,10 +77,10 @@ bool takes_value(const OptionInfo& option) {
 }
 
 std::vector<std::string> names_of(const std::vector<OptionInfo>& options,
-                                  bool (*is_meant)(const OptionInfo&)) {
+                                  bool (*is_wanted)(const OptionInfo&)) {
   std::vector<std::string> names;
   for (const OptionInfo& option : options) {
-    if (!is_meant(option)) continue;
+    if (!is_wanted(option)) continue;
     names.insert(names.end(), option.names.begin(), option.names.end());
   }
   return names;
@@ -87,19 +88,18 @@ std::vector<std::string> names_of(const std::vector<OptionInfo>& options,
 
 bool is_option(const OptionInfo& option) { return !option.is_positional; }
 
-// The arms of bash's `case` for one command: "--key" and the like, and places by
-// number.
+// The arms of bash's `case` for one command: options by name, arguments by position.
 std::string bash_arms(const CommandInfo& command) {
   std::string arms;
   int place = 0;
   for (const OptionInfo& option : command.options) {
     if (is_option(option) && !takes_value(option)) continue;
-    const std::string when =
+    const std::string pattern =
         option.is_positional ? std::to_string(place++) : joined(option.names, "|");
     const std::string how = option.choices.empty()
                                 ? row_of(option).bash
                                 : "compgen -W \"" + joined(option.choices, " ") + "\"";
-    arms += fmt::format("        {}) how={} ;;\n", when, in_quotes(how));
+    arms += fmt::format("        {}) how={} ;;\n", pattern, in_quotes(how));
   }
   return arms;
 }
@@ -285,7 +285,7 @@ Exit run_completion(const Arguments& arguments) {
   for (const Shell& shell : kScripts) {
     if (arguments.shell != shell.name) continue;
     return print_text(
-        shell.script(top_options(*arguments.app), definitions(*arguments.app)),
+        shell.script(top_options_of(*arguments.app), commands_of(*arguments.app)),
         arguments.json);
   }
   return Exit::kUsage;

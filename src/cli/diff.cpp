@@ -14,13 +14,13 @@ void declare_diff(Options& options, Arguments& arguments) {
   options.text("A", arguments.file, "An envelope, or - for stdin");
   options.text("B", arguments.other_file, "Another one, or - for stdin");
   options.flag("--json", arguments.json, "Write one JSON object");
-  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
   options.count("--items", arguments.items, "Differences of each kind to show");
 }
 
 Exit run_diff(const Arguments& arguments) {
   if (arguments.file == "-" && arguments.other_file == "-") {
-    return misunderstand("only one of both can be stdin", arguments.json);
+    return report_usage_error("only one of A and B can be stdin", arguments.json);
   }
   Input old_bytes;
   Input new_bytes;
@@ -29,9 +29,9 @@ Exit run_diff(const Arguments& arguments) {
     return Exit::kUnreadable;
   }
   const Result<Envelope> old_one = open_whole(old_bytes);
-  if (!old_one) return refuse(old_one.error(), arguments.json);
+  if (!old_one) return report_error(old_one.error(), arguments.json);
   const Result<Envelope> new_one = open_whole(new_bytes);
-  if (!new_one) return refuse(new_one.error(), arguments.json);
+  if (!new_one) return report_error(new_one.error(), arguments.json);
 
   DiffOptions options;
   options.max_items = arguments.items;
@@ -40,7 +40,7 @@ Exit run_diff(const Arguments& arguments) {
   const Diff found = diff(*old_one, *new_one, options);
   std::fputs(found.report.c_str(), stdout);
   if (arguments.json) std::fputs("\n", stdout);
-  return found.differs ? Exit::kDifferent : Exit::kFine;
+  return found.differs ? Exit::kDifferent : Exit::kSuccess;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// waybill discover TARGET: which modules code needs. That question needs the code, and
-// so Python.
+// waybill discover TARGET: which modules code needs. Runs Python, which has the code.
 // Tested by tests/cli/test_discover.py and test_survey.py.
 
 #include "cli/command.h"
@@ -21,26 +20,25 @@ void declare_discover(Options& options, Arguments& arguments) {
                 "Modules to leave out: a name in their path, or a pattern");
   options.count("--items", arguments.items, "Rows to show");
   options.flag("--json", arguments.json, "Write JSON");
-  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
   declare_python(options, arguments);
 }
 
 Exit run_discover(const Arguments& arguments) {
-  std::vector<std::string> words = {"discover"};
-  if (arguments.json) words.push_back("--json");
-  if (arguments.no_colours) words.push_back("--no-colours");
-  if (arguments.is_static) words.push_back("--static");
-  if (arguments.imports) words.push_back("--import");
-  if (arguments.package) words.push_back("--package=" + *arguments.package);
-  for (const std::string& pattern : arguments.skip)
-    words.push_back("--skip=" + pattern);
-  words.push_back("--items=" + std::to_string(arguments.items));
+  std::vector<std::string> argv = {"discover"};
+  if (arguments.json) argv.push_back("--json");
+  if (arguments.no_colours) argv.push_back("--no-colours");
+  if (arguments.is_static) argv.push_back("--static");
+  if (arguments.imports) argv.push_back("--import");
+  if (arguments.package) argv.push_back("--package=" + *arguments.package);
+  for (const std::string& pattern : arguments.skip) argv.push_back("--skip=" + pattern);
+  argv.push_back("--items=" + std::to_string(arguments.items));
   if (arguments.target) {
-    // What starts with a dash is a target here, and should not become an option there.
-    words.push_back("--");
-    words.push_back(*arguments.target);
+    // A target that starts with a dash is not an option.
+    argv.push_back("--");
+    argv.push_back(*arguments.target);
   }
-  return become_python(arguments, std::move(words));
+  return exec_python(arguments, std::move(argv));
 }
 
 }  // namespace

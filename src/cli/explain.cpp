@@ -1,12 +1,11 @@
-// waybill explain FILE|MODULE:QUALNAME: which object brought how many bytes, and what
-// cannot travel. Of an envelope its bytes tell; an object needs Python.
+// waybill explain FILE|MODULE:QUALNAME: which object accounts for how many bytes, and
+// which cannot be sent. An object needs Python; an envelope does not.
 // Tested by tests/cli/test_explain.py.
 
 #include <cstdio>
 #include <filesystem>
 
 #include "cli/command.h"
-#include "cli/progress.h"
 #include "waybill/explanation.h"
 #include "waybill/parts.h"
 
@@ -21,11 +20,11 @@ void declare_explain(Options& options, Arguments& arguments) {
   options.text("--html", arguments.html, "Write a page for a browser to this file");
   options.flag("--json", arguments.json, "Write one JSON object");
   options.count("--top", arguments.top, "Parts and imports to show");
-  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
+  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
   declare_python(options, arguments);
 }
 
-// Whether the target is the name of an object. A file of that name comes first.
+// Whether the target names an object. An existing file takes precedence.
 bool is_object(const std::string& target) {
   std::error_code error;
   return target.find(':') != std::string::npos &&
@@ -33,13 +32,13 @@ bool is_object(const std::string& target) {
 }
 
 Exit explain_object(const Arguments& arguments) {
-  std::vector<std::string> words = {"explain"};
-  if (arguments.json) words.push_back("--json");
-  if (arguments.no_colours) words.push_back("--no-colours");
-  if (arguments.html) words.push_back("--html=" + *arguments.html);
-  words.push_back("--top=" + std::to_string(arguments.top));
-  words.insert(words.end(), {"--", arguments.file});
-  return become_python(arguments, std::move(words));
+  std::vector<std::string> argv = {"explain"};
+  if (arguments.json) argv.push_back("--json");
+  if (arguments.no_colours) argv.push_back("--no-colours");
+  if (arguments.html) argv.push_back("--html=" + *arguments.html);
+  argv.push_back("--top=" + std::to_string(arguments.top));
+  argv.insert(argv.end(), {"--", arguments.file});
+  return exec_python(arguments, std::move(argv));
 }
 
 Explanation explain_with_progress(const VerifiedEnvelope& envelope) {
@@ -54,29 +53,29 @@ bool write_page(const Explanation& explanation, const Arguments& arguments) {
 
 Exit run_explain(const Arguments& arguments) {
   if (arguments.html && (arguments.html->empty() || *arguments.html == "-")) {
-    return misunderstand("--html needs the name of a file", arguments.json);
+    return report_usage_error("--html needs the name of a file", arguments.json);
   }
   if (is_object(arguments.file)) return explain_object(arguments);
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const Result<VerifiedEnvelope> envelope = open_mapped(BytesView(bytes));
-  if (!envelope) return refuse(envelope.error(), arguments.json);
+  if (!envelope) return report_error(envelope.error(), arguments.json);
   const Explanation explanation = explain_with_progress(*envelope);
   if (arguments.html && !write_page(explanation, arguments)) return Exit::kUnreadable;
   if (arguments.json) {
     std::printf("%s\n", explanation_json(explanation).c_str());
-    return Exit::kFine;
+    return Exit::kSuccess;
   }
   ExplanationTextOptions options;
   options.top = arguments.top;
   options.colours = !arguments.no_colours && wants_colours();
   std::fputs(explanation_text(explanation, options).c_str(), stdout);
-  return Exit::kFine;
+  return Exit::kSuccess;
 }
 
 }  // namespace
 
-const Command kExplain = {"explain", "Tell which objects bring how many bytes",
+const Command kExplain = {"explain", "Show which objects account for how many bytes",
                           declare_explain, run_explain};
 
 }  // namespace waybill::cli

@@ -1,4 +1,4 @@
-// waybill inspect FILE: what an envelope needs and what it holds. Runs no Python.
+// waybill inspect FILE: what an envelope needs and holds. Runs no Python.
 // Tested by tests/cli/test_inspect.py.
 
 #include <cstdio>
@@ -10,14 +10,14 @@
 namespace waybill::cli {
 namespace {
 
-constexpr std::size_t kDeepest = 64;  // As ReportOptions has it.
+constexpr std::size_t kMaxOutlineDepth = 64;  // The limit of ReportOptions.
 
 void declare_inspect(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   options.flag("--json", arguments.json, "Write one JSON object");
-  options.flag("--no-colours", arguments.no_colours, "No colours, on terminals too");
-  options.count("--depth", arguments.depth, "Containers inside containers to show",
-                kDeepest);
+  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
+  options.count("--depth", arguments.depth, "Levels of nested containers to show",
+                kMaxOutlineDepth);
   options.count("--items", arguments.items, "Items of each container to show");
   options.flag("--code,--disassemble", arguments.code, "Show the instructions of code");
   options.flag("--source", arguments.source, "Show the source that travels with code");
@@ -27,7 +27,7 @@ Exit run_inspect(const Arguments& arguments) {
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const Result<Envelope> envelope = open_whole(bytes);
-  if (!envelope) return refuse(envelope.error(), arguments.json);
+  if (!envelope) return report_error(envelope.error(), arguments.json);
 
   ReportOptions options;
   options.max_depth = arguments.depth;
@@ -40,7 +40,7 @@ Exit run_inspect(const Arguments& arguments) {
   } else {
     std::fputs(report_text(*envelope, options).c_str(), stdout);
   }
-  return Exit::kFine;
+  return Exit::kSuccess;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What commands say in JSON beside reports: a library writes it.
+// The JSON output of commands, apart from reports, which the library writes.
 // Tested by tests/cli/test_json_errors.py, test_ls.py and test_man.py.
 
 #include <cstdio>
@@ -14,23 +14,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names of files may be no UTF-8.
+// Replaces bytes that are not UTF-8, which file names may hold.
 std::string to_text(const Json& model, int indent = 2) {
   return model.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-Json json_of(const Listed& each) {
+Json json_of(const ListedPart& listed) {
+  const Part& part = listed.part;
   Json json;
-  json["path"] = printable(each.path);
-  json["type"] = printable(each.part.type);
-  json["size"] = each.part.size;
-  json["count"] = each.part.count;
-  if (each.hidden != 0) json["hidden"] = each.hidden;
-  if (!each.part.text.empty()) json["text"] = printable(each.part.text);
-  if (each.part.array) {
-    json["item"] = printable(each.part.array->item);
-    json["shape"] = each.part.array->shape;
-    if (each.part.array->buffer) json["buffer"] = *each.part.array->buffer;
+  json["path"] = printable(listed.path);
+  json["type"] = printable(part.type);
+  json["size"] = part.size;
+  json["count"] = part.count;
+  if (listed.hidden != 0) json["hidden"] = listed.hidden;
+  if (!part.text.empty()) json["text"] = printable(part.text);
+  if (part.array) {
+    json["item"] = printable(part.array->item);
+    json["shape"] = part.array->shape;
+    if (part.array->buffer) json["buffer"] = *part.array->buffer;
   }
   return json;
 }
@@ -60,7 +61,7 @@ std::string success_json(
 
 std::string parts_json(
     bool ok, std::initializer_list<std::pair<const char*, std::size_t>> numbers,
-    const std::vector<Listed>& parts, const std::vector<std::string>& states) {
+    const std::vector<ListedPart>& parts, const std::vector<std::string>& states) {
   Json model;
   model["ok"] = ok;
   for (const auto& [name, number] : numbers) model[name] = number;
@@ -82,7 +83,7 @@ Exit print_text(const std::string& text, bool json) {
   } else {
     std::fputs(text.c_str(), stdout);
   }
-  return Exit::kFine;
+  return Exit::kSuccess;
 }
 
 }  // namespace waybill::cli

@@ -1,4 +1,4 @@
-// waybill keygen --out PREFIX: makes a key to sign with. Runs no Python.
+// waybill keygen --out PREFIX: makes a signing key. Runs no Python.
 // Tested by tests/cli/test_sign.py.
 
 #include <fcntl.h>
@@ -16,28 +16,28 @@ namespace {
 
 void declare_keygen(Options& options, Arguments& arguments) {
   options.text("--out", arguments.output,
-               "Where to: PREFIX.key, and PREFIX.pub for those who check",
+               "The files to write: PREFIX.key, and PREFIX.pub for receivers",
                Options::Need::kRequired);
   options.flag("--mac", arguments.mac,
                "A key that both sides share, instead of an Ed25519 pair");
   options.flag("--json", arguments.json, "Write one JSON object");
 }
 
-// Writes a new file for everybody to read.
+// Writes a new file that every user may read.
 Result<void> save_public(const std::string& path, const std::string& line) {
-  constexpr mode_t kEverybody = 0644;
-  const int number = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, kEverybody);
+  constexpr mode_t kReadableByAll = 0644;
+  const int number = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, kReadableByAll);
   std::FILE* file = number < 0 ? nullptr : fdopen(number, "wb");
   bool is_written = file != nullptr && std::fputs((line + "\n").c_str(), file) >= 0;
   if (file != nullptr) is_written = std::fclose(file) == 0 && is_written;
   if (is_written) return {};
-  return tl::unexpected(Error{ErrorCode::kBadKey, 0,
-                              "the key file " + path + " cannot be made: " +
-                                  std::string(std::strerror(errno))});
+  return tl::unexpected(Error{
+      ErrorCode::kBadKey, 0,
+      "cannot make the key file " + path + ": " + std::string(std::strerror(errno))});
 }
 
 // `line` is empty for a key without a public half.
-std::string description(const std::string& id, const std::string& line, bool json) {
+std::string describe(const std::string& id, const std::string& line, bool json) {
   if (!json) return id + "\n" + line + (line.empty() ? "" : "\n");
   const std::string quoted = line.empty() ? "null" : "\"" + line + "\"";
   return "{\n  \"ok\": true,\n  \"key\": \"" + id + "\",\n  \"public\": " + quoted +
@@ -46,24 +46,25 @@ std::string description(const std::string& id, const std::string& line, bool jso
 
 Exit run_keygen(const Arguments& arguments) {
   if (arguments.output->empty()) {
-    return misunderstand("--out: a name is missing", arguments.json);
+    return report_usage_error("--out needs a name", arguments.json);
   }
   const std::string secret_file = *arguments.output + ".key";
   const SigningKey key = SigningKey::generate(
       arguments.mac ? SignatureAlgorithm::kMac : SignatureAlgorithm::kEd25519);
   const Result<void> saved = key.save(secret_file);
-  if (!saved) return refuse(saved.error(), arguments.json);
+  if (!saved) return report_error(saved.error(), arguments.json);
   const std::string line = arguments.mac ? "" : *key.public_text();
   if (!arguments.mac) {
     const Result<void> published = save_public(*arguments.output + ".pub", line);
     if (!published) {
-      std::remove(secret_file.c_str());  // One without the other helps nobody.
-      return refuse(published.error(), arguments.json);
+      std::remove(secret_file.c_str());  // One file is useless without the other.
+      return report_error(published.error(), arguments.json);
     }
   }
-  const std::string told = description(to_string(key.id()), line, arguments.json);
-  if (write_output("-", arguments.json, {told.begin(), told.end()})) return Exit::kFine;
-  // A key that nobody was told of would be in the way of the next attempt.
+  const std::string text = describe(to_string(key.id()), line, arguments.json);
+  if (write_output("-", arguments.json, {text.begin(), text.end()}))
+    return Exit::kSuccess;
+  // A key that was not reported would only block the next attempt.
   std::remove(secret_file.c_str());
   if (!arguments.mac) std::remove((*arguments.output + ".pub").c_str());
   return Exit::kUnreadable;

@@ -11,27 +11,27 @@
 namespace waybill::cli {
 namespace {
 
-constexpr std::size_t kDeepest = 64;
+constexpr std::size_t kMaxListedDepth = 64;
 
-// The parts below one, each before those in it.
+// Lists a part and the parts in it, each before its own parts.
 class Listing {
  public:
   Listing(const VerifiedEnvelope& envelope, const Arguments& arguments)
       : envelope_(envelope), arguments_(arguments) {}
 
-  std::vector<Listed> run(std::string path, std::size_t offset) {
+  std::vector<ListedPart> list(std::string path, std::size_t offset) {
     add(std::move(path), offset, 0);
     return std::move(listed_);
   }
 
  private:
-  // Depth is bounded by an option.
+  // Recursion is bounded by --depth.
   void add(std::string path, std::size_t offset, std::size_t depth) {
     const std::size_t number = listed_.size();
     listed_.push_back({path, describe_part(envelope_, offset)});
     if (listed_[number].part.array) return;
-    // What is shared is looked into once: its paths may be without number.
-    if (!seen_.insert(listed_[number].part.offset).second) return;
+    // Lists the parts of a shared object once, since it may have any number of paths.
+    if (!visited_.insert(listed_[number].part.offset).second) return;
     const std::vector<Step> steps = steps_from(envelope_, offset);
     const std::size_t shown = depth < arguments_.listed_depth
                                   ? std::min(steps.size(), arguments_.listed_items)
@@ -44,8 +44,8 @@ class Listing {
 
   const VerifiedEnvelope& envelope_;
   const Arguments& arguments_;
-  std::vector<Listed> listed_;
-  std::set<std::size_t> seen_;
+  std::vector<ListedPart> listed_;
+  std::set<std::size_t> visited_;
 };
 
 std::string type_text(const Part& part) {
@@ -60,7 +60,7 @@ std::string type_text(const Part& part) {
   return part.type + " " + part.array->item + " (" + shape + ")";
 }
 
-// With spaces behind it, or before it, so that it is as wide as its column.
+// Pads the text to the width of its column: on the left if it is a number.
 std::string padded(std::string text, std::size_t width, bool is_number = false) {
   if (text.size() < width) {
     text.insert(is_number ? 0 : text.size(), width - text.size(), ' ');
@@ -71,34 +71,34 @@ std::string padded(std::string text, std::size_t width, bool is_number = false) 
 }  // namespace
 
 void declare_listing(Options& options, Arguments& arguments) {
-  options.text("PATH", arguments.path, "The part to begin with: ['a'][0].b");
-  options.count("--depth", arguments.listed_depth, "Parts inside parts to show",
-                kDeepest);
+  options.text("PATH", arguments.path, "The path of the part to list: ['a'][0].b");
+  options.count("--depth", arguments.listed_depth, "Levels of parts to show",
+                kMaxListedDepth);
   options.count("--items", arguments.listed_items, "Parts of each part to show");
 }
 
-Result<std::vector<Listed>> list_parts(const VerifiedEnvelope& envelope,
-                                       const Arguments& arguments) {
+Result<std::vector<ListedPart>> list_parts(const VerifiedEnvelope& envelope,
+                                           const Arguments& arguments) {
   const std::string path = arguments.path.value_or("");
   const Result<std::size_t> offset = find_part(envelope, path);
   if (!offset) return tl::unexpected(offset.error());
-  return Listing(envelope, arguments).run(path, *offset);
+  return Listing(envelope, arguments).list(path, *offset);
 }
 
-// Columns as wide as what is in them, but for a path or type that is very long.
-void print_parts(const std::vector<Listed>& parts,
+// A column is as wide as its texts, but very long paths and types exceed it.
+void print_parts(const std::vector<ListedPart>& parts,
                  const std::vector<std::string>& states) {
   constexpr std::size_t kWidest = 48;
   constexpr std::size_t kSizeWidth = 14;
   std::size_t path_width = 1;
   std::size_t type_width = 1;
-  for (const Listed& each : parts) {
+  for (const ListedPart& each : parts) {
     path_width = std::max(path_width, std::min(each.path.size(), kWidest));
     type_width = std::max(type_width, std::min(type_text(each.part).size(), kWidest));
   }
   constexpr std::size_t kStateWidth = 7;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Listed& each = parts[i];
+    const ListedPart& each = parts[i];
     std::string line = (states.empty() ? "" : padded(states[i], kStateWidth)) +
                        padded(std::to_string(each.part.size), kSizeWidth, true) + "  " +
                        padded(type_text(each.part), type_width) + "  " +

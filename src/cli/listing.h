@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of an envelope in lines, for the commands that list them.
+// Lists of the parts of an envelope, for the commands that show them.
 
 #include <string>
 #include <utility>
@@ -11,27 +11,28 @@
 
 namespace waybill::cli {
 
-struct Listed {
+struct ListedPart {
   std::string path;
   Part part;
-  std::uint64_t hidden = 0;  // Parts of it that are not shown.
+  std::uint64_t hidden = 0;  // The number of its parts that are not listed.
 };
 
 // PATH, --depth and --items.
 void declare_listing(Options& options, Arguments& arguments);
 
-// The part at PATH and those below it, each before those in it. Errors: those of
+// The part at PATH and the parts in it, each before its own parts. Errors: those of
 // find_part().
-Result<std::vector<Listed>> list_parts(const VerifiedEnvelope& envelope,
-                                       const Arguments& arguments);
+Result<std::vector<ListedPart>> list_parts(const VerifiedEnvelope& envelope,
+                                           const Arguments& arguments);
 
-// Writes a line for each. `states`: a word for each, in a column of its own; or none.
-void print_parts(const std::vector<Listed>& parts,
+// Prints a line for each part. `states`: a further column with a text for each; or
+// empty.
+void print_parts(const std::vector<ListedPart>& parts,
                  const std::vector<std::string>& states = {});
 
-// {"ok": …, "parts": […]} with these numbers, on one line. `states`: as above.
+// {"ok": …, "parts": […]} with these numbers, on one line. `states`: see print_parts().
 std::string parts_json(
     bool ok, std::initializer_list<std::pair<const char*, std::size_t>> numbers,
-    const std::vector<Listed>& parts, const std::vector<std::string>& states = {});
+    const std::vector<ListedPart>& parts, const std::vector<std::string>& states = {});
 
 }  // namespace waybill::cli

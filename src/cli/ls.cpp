@@ -1,5 +1,5 @@
-// waybill ls FILE [PATH]: what is in an envelope, part by part. Runs no Python, and
-// reads nothing of the buffers.
+// waybill ls FILE [PATH]: lists the parts of an envelope. Runs no Python, and reads no
+// buffers.
 // Tested by tests/cli/test_ls.py.
 
 #include <cstdio>
@@ -15,24 +15,24 @@ void declare_ls(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   declare_listing(options, arguments);
   options.flag("--json", arguments.json, "Write one JSON object");
-  declare_known_keys(options, arguments);
+  declare_keys(options, arguments);
 }
 
 Exit run_ls(const Arguments& arguments) {
-  const Result<KeyRing> keys = known_keys(arguments);
-  if (!keys) return refuse(keys.error(), arguments.json);
+  const Result<KeyRing> keys = read_keys(arguments);
+  if (!keys) return report_error(keys.error(), arguments.json);
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const Result<VerifiedEnvelope> envelope = open_signed(bytes, *keys);
-  if (!envelope) return refuse(envelope.error(), arguments.json);
-  const Result<std::vector<Listed>> parts = list_parts(*envelope, arguments);
-  if (!parts) return refuse(parts.error(), arguments.json);
+  if (!envelope) return report_error(envelope.error(), arguments.json);
+  const Result<std::vector<ListedPart>> parts = list_parts(*envelope, arguments);
+  if (!parts) return report_error(parts.error(), arguments.json);
   if (!arguments.json) {
     print_parts(*parts);
-    return Exit::kFine;
+    return Exit::kSuccess;
   }
   std::puts(parts_json(true, {}, *parts).c_str());
-  return Exit::kFine;
+  return Exit::kSuccess;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// The waybill command. Links no Python: what can be told about an envelope is told from
-// its bytes.
+// The waybill command. Links no Python: it works on the bytes of envelopes.
 // Tested by tests/cli/test_inspect.py; docs/cli.md is its manual.
 
 #include <algorithm>
@@ -18,15 +17,15 @@ constexpr const Command* kCommands[] = {
     &kInspect,  &kVerify,  &kList, &kCat,     &kDiff,       &kKeygen, &kSign,
     &kDiscover, &kExplain, &kRun,  &kSalvage, &kCompletion, &kMan,    &kHelp};
 
-// A key in the place of a file's name. It would be told in errors, and the list of
-// processes tells it already.
+// Whether a key was given instead of the name of its file. Error messages must not
+// repeat it; the list of processes shows it already.
 bool is_secret(std::string_view argument) {
   return argument.find("waybill-mac:") != argument.npos ||
          argument.find("waybill-ed25519-private:") != argument.npos;
 }
 
-// CLI11 would say first what is missing, and what is too much only then.
-std::string mistake(const CLI::App& app, const CLI::ParseError& error) {
+// Unlike CLI11, reports unexpected arguments before missing ones.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   std::string text = error.what();
   if (!extras.empty()) {
@@ -38,21 +37,21 @@ std::string mistake(const CLI::App& app, const CLI::ParseError& error) {
   return text + "; see waybill " + name + "--help";
 }
 
-// A disk may be full, a reader gone.
-Exit after_output(Exit code) {
+// Fails if not all was written: the disk may be full, or the reader may have closed.
+Exit flush_output(Exit code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::perror("waybill: stdout");
   return Exit::kUnreadable;
 }
 
-Exit run(const std::vector<std::string>& words, bool json) {
+Exit run(const std::vector<std::string>& argv, bool json) {
   CLI::App app("Says what serialized Python callables are and what they need.",
                "waybill");
   app.require_subcommand(1);
   app.set_version_flag("--version", "waybill " WAYBILL_VERSION, "Print the version");
-  if (std::any_of(words.begin(), words.end(), is_secret)) {
-    return misunderstand(
-        "a key is no argument, since others can see those; give the name of its file "
+  if (std::any_of(argv.begin(), argv.end(), is_secret)) {
+    return report_usage_error(
+        "other users can see a key on the command line; give the name of its file "
         "(--key) or of an environment variable (--key-env)",
         json);
   }
@@ -67,24 +66,25 @@ Exit run(const std::vector<std::string>& words, bool json) {
     sub->callback([&chosen, command] { chosen = command; });
     names.emplace_back(command->name);
   }
-  if (words.empty()) {
-    return misunderstand("a command is missing; see waybill --help", json);
+  if (argv.empty()) {
+    return report_usage_error("a command is missing; see waybill --help", json);
   }
-  const bool is_option = words[0].starts_with('-');
-  if (!is_option && std::ranges::find(names, words[0]) == names.end()) {
-    return misunderstand(unknown_command(words[0], names), json);
+  const bool is_option = argv[0].starts_with('-');
+  if (!is_option && std::ranges::find(names, argv[0]) == names.end()) {
+    return report_usage_error(unknown_command_error(argv[0], names), json);
   }
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    app.parse(std::vector<std::string>(argv.rbegin(), argv.rend()));
   } catch (const CLI::ParseError& error) {
-    // Asking for help is fine; CLI11 has a number of its own for each mistake.
-    if (error.get_exit_code() != 0) return misunderstand(mistake(app, error), json);
+    // CLI11 reports --help as an error with code 0.
+    if (error.get_exit_code() != 0)
+      return report_usage_error(usage_error(app, error), json);
     app.exit(error);
-    return after_output(Exit::kFine);
+    return flush_output(Exit::kSuccess);
   }
   const Exit code = chosen->run(arguments);
-  const bool is_told = code != Exit::kFine && code != Exit::kDifferent;
-  return is_told ? code : after_output(code);
+  const bool has_failed = code != Exit::kSuccess && code != Exit::kDifferent;
+  return has_failed ? code : flush_output(code);
 }
 
 }  // namespace
@@ -93,11 +93,11 @@ Exit run(const std::vector<std::string>& words, bool json) {
 int main(int argc, char** argv) {
   using namespace waybill::cli;
   const bool json = std::any_of(argv, argv + argc,
-                                [](std::string_view word) { return word == "--json"; });
+                                [](std::string_view text) { return text == "--json"; });
   try {
-    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-    return static_cast<int>(run(words, json));
-  } catch (const std::exception& error) {  // Of the libraries: no memory, mostly.
-    return static_cast<int>(fail(error.what(), json));
+    const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    return static_cast<int>(run(arguments, json));
+  } catch (const std::exception& error) {  // Mostly std::bad_alloc.
+    return static_cast<int>(report_unreadable(error.what(), json));
   }
 }

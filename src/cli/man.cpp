@@ -1,10 +1,10 @@
-// waybill man: the manual page, docs/waybill.1, made from the declarations of the
-// commands; a test compares the two.
+// waybill man: the manual page docs/waybill.1, made from the declarations of the
+// commands. A test compares the two.
 // Tested by tests/cli/test_man.py.
 
 #include <fmt/format.h>
 
-#include "cli/definitions.h"
+#include "cli/command.h"
 
 namespace waybill::cli {
 namespace {
@@ -16,19 +16,19 @@ struct ExitRow {
 // The table of docs/cli.md, in short; a test compares the numbers.
 constexpr ExitRow kExits[] = {
     {0, "All went well."},
-    {1, "The command line was not understood."},
-    {2, "The input could not be read, or is no sound envelope."},
-    {3, "A policy does not allow it, or it is no plain data (cat)."},
-    {4, "Not signed by a known key, or a key is none."},
+    {1, "The command line is invalid."},
+    {2, "The input cannot be read, or is not a sound envelope."},
+    {3, "A policy refuses the input, or it is not plain data (cat)."},
+    {4, "No given key signed the input, or a key is invalid."},
     {5, "Python raised, or could not be started."},
-    {6, "What was compared differs."},
+    {6, "The compared envelopes differ."},
 };
 
 void declare_man(Options& options, Arguments& arguments) {
   options.flag("--json", arguments.json, "Write one JSON object");
 }
 
-// Text for roff: no control lines, dashes that can be copied.
+// Escapes text for roff: no control lines, and dashes that can be copied.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -64,7 +64,7 @@ std::string list_of(const std::vector<OptionInfo>& options) {
 constexpr const char* kDescription =
     ".SH DESCRIPTION\n"
     "Says what an envelope is and what it needs: the bytes that waybill.dumps gives.\n"
-    "All but discover, run, verify with \\-\\-source, and explain of an object run no "
+    "Only discover, run, verify with \\-\\-source, and explain of an object run "
     "Python.\n";
 
 constexpr const char* kEnd =
@@ -108,7 +108,7 @@ std::string page(const std::vector<OptionInfo>& top,
 }
 
 Exit run_man(const Arguments& arguments) {
-  return print_text(page(top_options(*arguments.app), definitions(*arguments.app)),
+  return print_text(page(top_options_of(*arguments.app), commands_of(*arguments.app)),
                     arguments.json);
 }
 

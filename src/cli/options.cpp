@@ -1,10 +1,11 @@
-// Options of commands, in the words of CLI11.
-// Tested by the tests of the commands, tests/cli/.
+// Declares options to CLI11, and reads declarations back as data.
+// Tested by tests/cli/test_completion.py, test_man.py and the tests of the commands.
 
 #include "cli/options.h"
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
@@ -12,8 +13,8 @@
 namespace waybill::cli {
 namespace {
 
-// What options take, in help and manual; completion.cpp has a row for those names that
-// shells know how to complete. Arguments that have only a place are their own name.
+// The names of option values in help and manual; completion.cpp has a row for each that
+// shells can complete. A positional argument has its own name.
 struct ValueRow {
   std::string_view option;
   const char* value;
@@ -40,7 +41,7 @@ bool read_number(std::string_view text, Number& into) {
   return error == std::errc() && stopped == end;
 }
 
-// CLI11 itself would take 0x10, and tells all digits of the type's own bounds.
+// Unlike CLI11, refuses 0x10, and does not show the bounds of the type.
 template <typename Number>
 void add_number(CLI::App& app, const char* name, Number& into, Number lowest,
                 Number highest, std::string description) {
@@ -48,17 +49,60 @@ void add_number(CLI::App& app, const char* name, Number& into, Number lowest,
   const std::string bounds =
       std::to_string(lowest) + (is_bounded ? " to " + std::to_string(highest) : " on");
   description += "; from " + bounds + ", default " + std::to_string(into);
-  const auto complaint = [=](std::string& text) -> std::string {
+  const auto check = [=](std::string& text) -> std::string {
     Number number{};
-    const bool is_fine =
+    const bool is_valid =
         read_number(text, number) && lowest <= number && number <= highest;
-    return is_fine ? "" : text + " is no number from " + bounds;
+    return is_valid ? "" : text + " is not a number from " + bounds;
   };
   app.add_option_function<std::string>(
          name, [&into](const std::string& text) { read_number(text, into); },
          description)
       ->type_name(value_of(name))
-      ->check(CLI::Validator(complaint, ""));
+      ->check(CLI::Validator(check, ""));
+}
+
+constexpr auto kAll = [](const CLI::App*) { return true; };
+
+// The possible values of a positional argument, by its name.
+std::vector<std::string> choices_of(const std::string& name, const CLI::App& app) {
+  if (name == "SHELL") return {std::begin(kShells), std::end(kShells)};
+  std::vector<std::string> commands;
+  if (name != "COMMAND") return commands;
+  for (const CLI::App* sub : app.get_subcommands(kAll)) {
+    commands.push_back(sub->get_name());
+  }
+  return commands;
+}
+
+OptionInfo info_of(const CLI::Option& option, const CLI::App& app) {
+  OptionInfo info;
+  info.is_positional = option.get_positional();
+  info.is_required = option.get_required();
+  info.is_repeatable = option.get_items_expected_max() > 1;
+  info.description = option.get_description();
+  if (info.is_positional) {
+    info.names.push_back(option.get_name(true));
+    info.value = info.names[0];
+    info.choices = choices_of(info.value, app);
+    return info;
+  }
+  if (option.get_items_expected_max() != 0) info.value = option.get_type_name();
+  for (const std::string& name : option.get_snames()) info.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) info.names.push_back("--" + name);
+  return info;
+}
+
+void add_options(const CLI::App& from, const CLI::App& app,
+                 std::vector<OptionInfo>& options) {
+  for (const CLI::Option* option : from.get_options({})) {
+    OptionInfo info = info_of(*option, app);
+    // Some versions of CLI11 list the options of groups with the command, too.
+    const bool is_listed =
+        std::any_of(options.begin(), options.end(),
+                    [&](const OptionInfo& other) { return other.names == info.names; });
+    if (!is_listed) options.push_back(std::move(info));
+  }
 }
 
 }  // namespace
@@ -88,14 +132,14 @@ void Options::texts(const char* name, std::vector<std::string>& into,
 
 void Options::choice(const char* name, std::string& into,
                      std::span<const char* const> choices, const char* description) {
-  const auto complaint = [choices, description](std::string& text) -> std::string {
-    const bool is_one = std::ranges::find(choices, text) != choices.end();
-    return is_one ? "" : text + " is none of " + description;
+  const auto check = [choices, description](std::string& text) -> std::string {
+    const bool is_valid = std::ranges::find(choices, text) != choices.end();
+    return is_valid ? "" : text + " is not one of " + description;
   };
   app_.add_option(name, into, description)
       ->type_name(value_of(name))
       ->required()
-      ->check(CLI::Validator(complaint, ""));
+      ->check(CLI::Validator(check, ""));
 }
 
 void Options::count(const char* name, std::size_t& into, const char* description,
@@ -110,6 +154,32 @@ void Options::number(const char* name, int& into, int lowest, int highest,
 
 Options Options::exactly_one_of(const char* what) {
   return Options(*app_.add_option_group(what)->require_option(1));
+}
+
+std::vector<CommandInfo> commands_of(const CLI::App& app) {
+  std::vector<CommandInfo> commands;
+  for (const CLI::App* sub : app.get_subcommands(kAll)) {
+    CommandInfo& info = commands.emplace_back();
+    info.name = sub->get_name();
+    info.summary = sub->get_description();
+    add_options(*sub, app, info.options);
+    for (const CLI::App* group : sub->get_subcommands(kAll)) {
+      add_options(*group, app, info.options);
+    }
+  }
+  return commands;
+}
+
+std::vector<OptionInfo> top_options_of(const CLI::App& app) {
+  std::vector<OptionInfo> options;
+  add_options(app, app, options);
+  return options;
+}
+
+std::string help_text(const CLI::App& app, const std::string& command) {
+  const CLI::App* shown = command.empty() ? &app : app.get_subcommand(command);
+  const std::string name = command.empty() ? "waybill" : "waybill " + command;
+  return app.get_formatter()->make_help(shown, name, CLI::AppFormatMode::Normal);
 }
 
 }  // namespace waybill::cli

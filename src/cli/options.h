@@ -1,7 +1,7 @@
 #pragma once
 
-// How a command says what it takes. Only three files include CLI11, since each that
-// does takes seconds to compile.
+// How commands declare their options, and the declared command line as data. Only
+// options.cpp and main.cpp include CLI11, which takes seconds to compile.
 
 #include <cstddef>
 #include <limits>
@@ -16,11 +16,10 @@ class App;
 
 namespace waybill::cli {
 
-// Where the options of one command are declared: a name ("--json", "-o,--out", or
-// "FILE" for an argument that has only a place), where its value goes, and a
-// description. Refers to the command of CLI11 and to the values, all of which have to
-// be there when the command line is read. Values that are not given are left as they
-// are.
+// Declares the options of one command: a name ("--json", "-o,--out", or "FILE" for a
+// positional argument), the variable for its value, and a description. The command of
+// CLI11 and the variables must live until the command line is parsed. Parsing leaves
+// the variables of options that are not given unchanged.
 class Options {
  public:
   enum class Need { kRequired, kOptional };
@@ -29,15 +28,14 @@ class Options {
 
   void flag(const char* name, bool& into, const char* description);
 
-  // A text that has to be given; for a file, "-" may stand for stdin.
+  // A required text; for a file, "-" may mean stdin.
   void text(const char* name, std::string& into, const char* description);
-  // A text. One that is empty is given too. (CLI11 itself takes an empty text for an
-  // optional as nothing.)
+  // A text. An empty one counts as given, unlike in CLI11 itself.
   void text(const char* name, std::optional<std::string>& into, const char* description,
             Need need = Need::kOptional);
-  // An option that may be given several times, with one value each time.
+  // An option that may be repeated, with one value each time.
   void texts(const char* name, std::vector<std::string>& into, const char* description);
-  // A text that has to be given, and be one of these.
+  // A required text that is one of these.
   void choice(const char* name, std::string& into, std::span<const char* const> choices,
               const char* description);
 
@@ -48,11 +46,41 @@ class Options {
   void number(const char* name, int& into, int lowest, int highest,
               const char* description);
 
-  // Options of which exactly one has to be given; `what` they say names them in errors.
+  // A group of options of which exactly one is required; `what` names it in errors.
   Options exactly_one_of(const char* what);
 
  private:
   CLI::App& app_;
 };
+
+// --- The declared command line as data, for help, completions and the manual page
+
+struct OptionInfo {
+  std::vector<std::string> names;  // "--json", "-o"; of a positional one "FILE".
+  std::string description;
+  bool is_positional = false;
+  bool is_required = false;
+  bool is_repeatable = false;
+  std::string value;                 // The name of its value, "FILE"; empty for a flag.
+  std::vector<std::string> choices;  // The possible values, if they are known.
+};
+
+struct CommandInfo {
+  std::string name;
+  std::string summary;
+  std::vector<OptionInfo> options;  // In the order of declaration, with --help.
+};
+
+// All commands in the order of declaration.
+std::vector<CommandInfo> commands_of(const CLI::App& app);
+
+// The options of the program itself: --help and --version.
+std::vector<OptionInfo> top_options_of(const CLI::App& app);
+
+// The help of an existing command, or with "" that of the program.
+std::string help_text(const CLI::App& app, const std::string& command);
+
+// The shells that completions support.
+inline constexpr const char* kShells[] = {"bash", "zsh", "fish"};
 
 }  // namespace waybill::cli

@@ -1,6 +1,6 @@
-// Commands that need Python become what `python3 -m waybill …` is. This program links
-// no libpython, which would tie it to one version. Tested by
-// tests/cli/test_discover.py and tests/cli/test_interpreter.py.
+// Commands that need Python execute `python3 -m waybill …`. This program does not link
+// libpython, which would tie it to one version. Tested by tests/cli/test_discover.py
+// and tests/cli/test_interpreter.py.
 
 #include <unistd.h>
 
@@ -15,11 +15,11 @@
 namespace waybill::cli {
 namespace {
 
-// What the interpreter runs; any Python can read it, and those before 3.11 have no -P.
-// Modules of the current folder would come before those of Python: then looking at a
-// stranger's folder would run what is in it. A Python without waybill has failed, as
-// one that cannot be started. Before it stands `origin = '…'`.
-constexpr const char* kStart =
+// The program of the interpreter, after a line `origin = '…'`. Written for any Python.
+// Drops the current folder from sys.path, so that a stranger's folder cannot replace
+// modules of Python; versions before 3.11 have no -P. A Python without waybill is an
+// error like one that cannot be started.
+constexpr const char* kBootstrap =
     "import sys\n"
     "if sys.path[:1] == ['']:\n"
     "    del sys.path[0]\n"
@@ -33,19 +33,19 @@ constexpr const char* kStart =
     "    sys.stderr.write('waybill: %s\\n' % detail)\n"
     "    if '--json' in sys.argv:\n"
     "        import json\n"
-    "        told = {'code': 'no_python', 'detail': detail}\n"
-    "        print(json.dumps({'ok': False, 'error': told}, indent=2))\n"
+    "        fault = {'code': 'no_python', 'detail': detail}\n"
+    "        print(json.dumps({'ok': False, 'error': fault}, indent=2))\n"
     "    sys.exit(5)\n"
     "sys.exit(main())\n";
 
-// A Python, and why it is that one: words without quotes.
+// A Python, and how it was chosen, in text without quotes.
 struct Interpreter {
   std::string program;
   std::string origin;
 };
 
-// The Python in the folder of this program, as a venv has both; links to the program
-// are followed. Empty if there is none, or nobody tells where the program is.
+// The Python in the folder of this program, as in a virtual environment. Follows links
+// to the program. Empty if there is none, or if the folder is unknown.
 std::string python_beside() {
   std::error_code error;
   std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error)
@@ -54,7 +54,7 @@ std::string python_beside() {
   return path;
 }
 
-Interpreter interpreter(const Arguments& arguments) {
+Interpreter choose_interpreter(const Arguments& arguments) {
   if (arguments.python) return {*arguments.python, "named by --python"};
   const char* chosen = std::getenv("WAYBILL_PYTHON");
   if (chosen != nullptr && *chosen != '\0') {
@@ -65,9 +65,9 @@ Interpreter interpreter(const Arguments& arguments) {
   return {"python3", "of PATH"};
 }
 
-// A file without a name, which goes with the process. False, with errno, if there is
-// no room for it.
-bool give_as_stdin(BytesView bytes) {
+// Makes the bytes stdin, by a temporary file without a name. False with errno set if it
+// fails.
+bool redirect_stdin(BytesView bytes) {
   std::FILE* file = std::tmpfile();
   if (file == nullptr) return false;
   return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
@@ -79,20 +79,22 @@ bool give_as_stdin(BytesView bytes) {
 
 void declare_python(Options& options, Arguments& arguments) {
   options.text("--python", arguments.python,
-               "The interpreter; else $WAYBILL_PYTHON, else python3 beside the "
+               "The interpreter; by default $WAYBILL_PYTHON, else python3 beside the "
                "command, else that of PATH");
 }
 
-Exit become_python(const Arguments& arguments, std::vector<std::string> words,
-                   std::optional<BytesView> input) {
-  if (input && !give_as_stdin(*input)) {
-    return fail("a temporary file: " + std::string(std::strerror(errno)),
-                arguments.json);
+Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,
+                 std::optional<BytesView> input) {
+  if (input && !redirect_stdin(*input)) {
+    return report_unreadable(
+        "cannot write a temporary file: " + std::string(std::strerror(errno)),
+        arguments.json);
   }
-  const auto [program, origin] = interpreter(arguments);
-  words.insert(words.begin(), {program, "-c", "origin = '" + origin + "'\n" + kStart});
+  const auto [program, origin] = choose_interpreter(arguments);
+  argv.insert(argv.begin(),
+              {program, "-c", "origin = '" + origin + "'\n" + kBootstrap});
   std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
+  for (std::string& argument : argv) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
 
   execvp(pointers[0], pointers.data());

@@ -1,4 +1,4 @@
-// waybill run FILE [ARGS]: loads an envelope and calls what is in it, in a Python.
+// waybill run FILE [ARGS]: loads an envelope and calls its object, in Python.
 // Tested by tests/cli/test_run.py.
 
 #include "cli/command.h"
@@ -11,30 +11,30 @@ void declare_run(Options& options, Arguments& arguments) {
   options.text(
       "ARGS", arguments.call,
       "JSON: an array of positional arguments, or an object with args and kwargs");
-  declare_known_keys(options, arguments);
+  declare_keys(options, arguments);
   options.text("--policy", arguments.policy_file,
                "A file with the rules of a policy, which must allow it");
   options.texts("--rename", arguments.renames,
-                "A module or name that is another one here: old.module=new.module");
+                "A module or name that was renamed: old.module=new.module");
   options.flag("--json", arguments.json, "Write one JSON object");
   declare_python(options, arguments);
 }
 
 Exit run_run(const Arguments& arguments) {
-  std::vector<std::string> words = {"run"};
-  if (arguments.json) words.push_back("--json");
-  for (const std::string& file : arguments.key_files) words.push_back("--key=" + file);
-  if (arguments.key_variable) words.push_back("--key-env=" + *arguments.key_variable);
-  if (arguments.policy_file) words.push_back("--policy=" + *arguments.policy_file);
-  for (const std::string& rule : arguments.renames) words.push_back("--rename=" + rule);
-  words.insert(words.end(), {"--", arguments.file});
-  if (arguments.call) words.push_back(*arguments.call);
-  return become_python(arguments, std::move(words));
+  std::vector<std::string> argv = {"run"};
+  if (arguments.json) argv.push_back("--json");
+  for (const std::string& file : arguments.key_files) argv.push_back("--key=" + file);
+  if (arguments.key_variable) argv.push_back("--key-env=" + *arguments.key_variable);
+  if (arguments.policy_file) argv.push_back("--policy=" + *arguments.policy_file);
+  for (const std::string& rule : arguments.renames) argv.push_back("--rename=" + rule);
+  argv.insert(argv.end(), {"--", arguments.file});
+  if (arguments.call) argv.push_back(*arguments.call);
+  return exec_python(arguments, std::move(argv));
 }
 
 }  // namespace
 
-const Command kRun = {"run", "Load an envelope and call what is in it (runs Python)",
+const Command kRun = {"run", "Load an envelope and call its object (runs Python)",
                       declare_run, run_run};
 
 }  // namespace waybill::cli

@@ -1,25 +1,24 @@
-// waybill salvage FILE: which parts of a file that was cut or altered can still be
-// read. Runs no Python. Tested by tests/cli/test_salvage.py.
+// waybill salvage FILE: which parts of a truncated or altered file can still be read.
+// Runs no Python. Tested by tests/cli/test_salvage.py.
 
 #include <algorithm>
 #include <cstdio>
 
 #include "cli/command.h"
 #include "cli/listing.h"
-#include "cli/progress.h"
 #include "waybill/parts.h"
 
 namespace waybill::cli {
 namespace {
 
 void declare_salvage(Options& options, Arguments& arguments) {
-  options.text("FILE", arguments.file, "An envelope, or what is left of one");
+  options.text("FILE", arguments.file, "An envelope, or the start of one");
   declare_listing(options, arguments);
   options.flag("--json", arguments.json, "Write one JSON object");
 }
 
-// Whether each stored buffer is all there, and what it was.
-std::vector<bool> whole_buffers(const Envelope& envelope) {
+// Whether each stored buffer is complete and unaltered.
+std::vector<bool> check_each_buffer(const Envelope& envelope) {
   std::vector<bool> are_whole;
   ProgressLine line(envelope.size);
   for (const StoredBuffer& row : envelope.buffers) {
@@ -41,20 +40,20 @@ Exit run_salvage(const Arguments& arguments) {
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const Result<VerifiedEnvelope> envelope =
       open_mapped(bytes, bytes, Limits{}, FileEnd::kCut);
-  if (!envelope) return refuse(envelope.error(), arguments.json);
-  const Result<std::vector<Listed>> parts = list_parts(*envelope, arguments);
-  if (!parts) return refuse(parts.error(), arguments.json);
-  const std::vector<bool> buffers = whole_buffers(*envelope);
+  if (!envelope) return report_error(envelope.error(), arguments.json);
+  const Result<std::vector<ListedPart>> parts = list_parts(*envelope, arguments);
+  if (!parts) return report_error(parts.error(), arguments.json);
+  const std::vector<bool> buffers = check_each_buffer(*envelope);
   const auto lost = static_cast<std::size_t>(std::ranges::count(buffers, false));
   const std::size_t size = BytesView(bytes).size();
   const std::size_t missing = (*envelope)->size > size ? (*envelope)->size - size : 0;
   std::vector<std::string> states;
-  for (const Listed& each : *parts) {
+  for (const ListedPart& each : *parts) {
     states.push_back(is_whole(each.part, buffers) ? "whole" : "lost");
   }
-  const bool is_fine = lost == 0 && missing == 0;
+  const bool is_complete = lost == 0 && missing == 0;
   if (arguments.json) {
-    std::puts(parts_json(is_fine,
+    std::puts(parts_json(is_complete,
                          {{"missing_bytes", missing},
                           {"buffers", buffers.size()},
                           {"lost_buffers", lost}},
@@ -65,12 +64,12 @@ Exit run_salvage(const Arguments& arguments) {
                 buffers.size() - lost, buffers.size(), missing);
     print_parts(*parts, states);
   }
-  return is_fine ? Exit::kFine : Exit::kUnreadable;
+  return is_complete ? Exit::kSuccess : Exit::kUnreadable;
 }
 
 }  // namespace
 
-const Command kSalvage = {"salvage", "Tell what of a damaged file can be read",
+const Command kSalvage = {"salvage", "Show which parts of a damaged file can be read",
                           declare_salvage, run_salvage};
 
 }  // namespace waybill::cli

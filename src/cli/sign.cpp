@@ -20,20 +20,21 @@ void declare_sign(Options& options, Arguments& arguments) {
   options.text("--application", arguments.application,
                "Text for the application field, which the signature covers");
   options.text("-o,--out", arguments.output,
-               "Where to; else stdout, - even if that is a terminal");
+               "The file to write, or - for stdout; by default stdout, unless it is a "
+               "terminal");
   options.flag("--json", arguments.json,
-               "Write one JSON object; without --out, errors alone");
+               "Write one JSON object; without --out, only for errors");
 }
 
 Exit run_sign(const Arguments& arguments) {
   if (!arguments.output && isatty(STDOUT_FILENO) != 0) {
-    return misunderstand("an envelope is nothing for a terminal; give --out",
-                         arguments.json);
+    return report_usage_error("an envelope cannot be shown on a terminal; give --out",
+                              arguments.json);
   }
   const Result<SigningKey> key =
       arguments.key_file ? SigningKey::from_file(*arguments.key_file)
                          : SigningKey::from_environment(*arguments.key_variable);
-  if (!key) return refuse(key.error(), arguments.json);
+  if (!key) return report_error(key.error(), arguments.json);
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   Result<std::vector<std::uint8_t>> envelope;
@@ -45,14 +46,14 @@ Exit run_sign(const Arguments& arguments) {
   } else {
     envelope = sign(bytes, *key);
   }
-  if (!envelope) return refuse(envelope.error(), arguments.json);
+  if (!envelope) return report_error(envelope.error(), arguments.json);
   const std::string output = arguments.output.value_or("-");
   if (!write_output(output, arguments.json, *envelope)) return Exit::kUnreadable;
   if (arguments.json && output != "-") {
     const SignatureInfo signature{key->algorithm(), key->id()};
     std::puts(success_json({{"size", envelope->size()}}, signature).c_str());
   }
-  return Exit::kFine;
+  return Exit::kSuccess;
 }
 
 }  // namespace

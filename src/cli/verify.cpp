@@ -1,12 +1,11 @@
-// waybill verify FILE: whether an envelope is sound, and signed by a known key. Runs no
-// Python but with --source, which has a compiler compare source and bytecode.
+// waybill verify FILE: whether an envelope is sound, and signed by a given key. Runs
+// Python only with --source, which compiles the source to compare it with the bytecode.
 // Tested by tests/cli/test_inspect.py, test_sign.py and test_verify_source.py.
 
 #include <algorithm>
 #include <cstdio>
 
 #include "cli/command.h"
-#include "cli/progress.h"
 #include "waybill/parts.h"
 #include "waybill/signature.h"
 
@@ -16,13 +15,13 @@ namespace {
 void declare_verify(Options& options, Arguments& arguments) {
   options.text("FILE", arguments.file, "An envelope, or - for stdin");
   options.flag("--json", arguments.json, "Write one JSON object");
-  declare_known_keys(options, arguments);
+  declare_keys(options, arguments);
   options.flag("--source", arguments.source,
                "Compile the source and compare it with the bytecode (runs Python)");
   options.text("--python", arguments.python,
                "With --source, the interpreter, of the version that made the envelope; "
-               "else $WAYBILL_PYTHON, else python3 beside the command, else that of "
-               "PATH");
+               "by default $WAYBILL_PYTHON, else python3 beside the command, else that "
+               "of PATH");
 }
 
 Result<void> check_with_progress(const Envelope& envelope) {
@@ -30,9 +29,9 @@ Result<void> check_with_progress(const Envelope& envelope) {
   return check_buffers(envelope, [&](std::uint64_t done) { line.show(done); });
 }
 
-// What is told of a sound envelope.
-std::string verdict_of(const Envelope& envelope,
-                       const std::optional<SignatureInfo>& signature, bool json) {
+// The report on a sound envelope.
+std::string describe_sound(const Envelope& envelope,
+                           const std::optional<SignatureInfo>& signature, bool json) {
   const auto imports = static_cast<std::size_t>(std::ranges::count_if(
       envelope.manifest.imports,
       [](const ImportRecord& record) { return !record.is_own(); }));
@@ -41,46 +40,45 @@ std::string verdict_of(const Envelope& envelope,
     return success_json(
         {{"size", envelope.size}, {"imports", imports}, {"code", bodies}}, signature);
   }
-  std::string told = "sound: " + std::to_string(envelope.size) + " bytes, " +
+  std::string text = "sound: " + std::to_string(envelope.size) + " bytes, " +
                      std::to_string(imports) +
                      (imports == 1 ? " import, " : " imports, ") +
                      std::to_string(bodies) + " code bod" + (bodies == 1 ? "y" : "ies");
   if (signature) {
-    told += ", signed by the " + std::string(name_of(signature->algorithm)) + " key " +
+    text += ", signed by the " + std::string(name_of(signature->algorithm)) + " key " +
             to_string(signature->key);
   }
-  return told;
+  return text;
 }
 
-// Python gets the bytes that were checked, and no name of a file that may be another
-// one by now.
-Exit compare_source(const Envelope& envelope, const std::string& told,
+// Passes the checked bytes to Python, not the name of a file that may have changed.
+Exit compare_source(const Envelope& envelope, const std::string& report,
                     const Arguments& arguments) {
-  std::vector<std::string> words = {"verify"};
-  if (arguments.json) words.push_back("--json");
-  words.push_back("--sound=" + told);
-  return become_python(arguments, std::move(words), envelope.bytes);
+  std::vector<std::string> argv = {"verify"};
+  if (arguments.json) argv.push_back("--json");
+  argv.push_back("--sound=" + report);
+  return exec_python(arguments, std::move(argv), envelope.bytes);
 }
 
 Exit run_verify(const Arguments& arguments) {
   if (arguments.python && !arguments.source) {
-    return misunderstand("--python is for --source", arguments.json);
+    return report_usage_error("--python needs --source", arguments.json);
   }
-  const Result<KeyRing> keys = known_keys(arguments);
-  if (!keys) return refuse(keys.error(), arguments.json);
+  const Result<KeyRing> keys = read_keys(arguments);
+  if (!keys) return report_error(keys.error(), arguments.json);
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
-  const Result<VerifiedEnvelope> verdict = open_signed(bytes, *keys);
-  if (!verdict) return refuse(verdict.error(), arguments.json);
-  const Envelope* const envelope = &**verdict;
-  const Result<void> are_right = check_with_progress(*envelope);
-  if (!are_right) return refuse(are_right.error(), arguments.json);
+  const Result<VerifiedEnvelope> verified = open_signed(bytes, *keys);
+  if (!verified) return report_error(verified.error(), arguments.json);
+  const Envelope* const envelope = &**verified;
+  const Result<void> checked = check_with_progress(*envelope);
+  if (!checked) return report_error(checked.error(), arguments.json);
 
   const auto signature = keys->size() != 0 ? signature_info(*envelope) : std::nullopt;
-  const std::string told = verdict_of(*envelope, signature, arguments.json);
-  if (arguments.source) return compare_source(*envelope, told, arguments);
-  std::puts(told.c_str());
-  return Exit::kFine;
+  const std::string report = describe_sound(*envelope, signature, arguments.json);
+  if (arguments.source) return compare_source(*envelope, report, arguments);
+  std::puts(report.c_str());
+  return Exit::kSuccess;
 }
 
 }  // namespace

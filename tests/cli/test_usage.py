@@ -22,19 +22,19 @@ run = functools.partial(command.run, text=True)
 
 MISTAKES = [
     ((), "a command is missing; see waybill --help"),
-    (("insp", "a"), "there is no command 'insp'; inspect may be meant"),
-    (("vreify",), "there is no command 'vreify'; verify may be meant"),
+    (("insp", "a"), "there is no command 'insp'; did you mean inspect?"),
+    (("vreify",), "there is no command 'vreify'; did you mean verify?"),
     (("zzzz",), "there is no command 'zzzz'; see waybill --help"),
     (("a\nb",), "there is no command 'a\\x0ab'; see waybill --help"),
-    (("help", "insp"), "there is no command 'insp'; inspect may be meant"),
+    (("help", "insp"), "there is no command 'insp'; did you mean inspect?"),
     (("-x",), "unknown option -x; see waybill --help"),
     (("inspect",), "FILE is required; see waybill inspect --help"),
     (("inspect", "-dash"), "unknown option -dash; see waybill inspect --help"),
     (("inspect", "a", "b"), "unexpected argument b; see waybill inspect --help"),
-    (("diff", "-", "-"), "only one of both can be stdin"),
+    (("diff", "-", "-"), "only one of A and B can be stdin"),
     (("diff", "a", "b", "--what"), "unknown option --what; see waybill diff --help"),
     (("completion",), "SHELL is required; see waybill completion --help"),
-    (("completion", "tcsh"), "SHELL: tcsh is none of bash, zsh or fish"),
+    (("completion", "tcsh"), "SHELL: tcsh is not one of bash, zsh or fish"),
     (("sign", "-"), "Exactly 1 option from [--key,--key-env] is required"),
     (("sign", "--key=a", "--key-env=b", "-"), "Exactly 1 option from [--key,"),
     (("keygen",), "--out is required"),
@@ -64,7 +64,7 @@ def test_number_is_told_with_its_bounds(value):
     ended = run("inspect", f"--depth={value}", "a")
 
     assert ended.returncode == 1
-    assert f"--depth: {value} is no number from 0 to 64;" in ended.stderr
+    assert f"--depth: {value} is not a number from 0 to 64;" in ended.stderr
 
 
 @pytest.mark.parametrize("value", ["0", "64"])

@@ -119,9 +119,7 @@ CONFINED = {
     # These take seconds of the compiler in each file that sees them.
     r"fmt::": {f"src/text/format_text.{end}" for end in ("h", "cpp")}
     | {f"src/cli/{name}.cpp" for name in ("completion", "man")},
-    r"include <CLI/": {
-        f"src/cli/{name}.cpp" for name in ("main", "options", "definitions")
-    },
+    r"include <CLI/": {f"src/cli/{name}.cpp" for name in ("main", "options")},
     r"include <nlohmann/": {"src/text/json.cpp", "src/cli/json_text.cpp"},
 }
 
