@@ -1,8 +1,8 @@
-// The analysis of bytecode on any bytes at all: no crash, an error inside the input,
-// and a summary whose indices all lead somewhere.
+// summarize() on arbitrary bytes: no crash, errors at an offset in the input, and only
+// valid indices in a summary.
 //
-// Input: a byte that picks the version, a byte with the length of the exception table,
-// that table, then instructions. Names and constants are always the same.
+// Input: a byte that chooses the version, the length of the exception table in one
+// byte, that table, then instructions. Names and constants are fixed.
 
 #include <algorithm>
 #include <cstddef>
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constants[3].kind = ConstantView::Kind::kTuple;
   constants[3].items = std::span<const ConstantView>(constants.data(), 1);
   waybill::CodeView code;
-  code.version = 311 + input[0] % 6;  // One of them unknown.
+  code.version = 311 + input[0] % 6;  // One of them is unknown.
   code.exception_table = input.subspan(2, table);
   code.instructions = input.subspan(2 + table);
   code.names = kNames;

@@ -1,9 +1,9 @@
-// Any bytes as a compressed buffer: an error lies inside; what is accepted has all its
-// blocks, which are the same when they are read again. And any bytes compressed come
-// back, or stay as they are.
+// Arbitrary bytes as a compressed buffer: errors lie at an offset in the input, and an
+// accepted buffer has the same content when it is read again. Arbitrary bytes survive
+// compression and decompression, or are left uncompressed.
 //
-// Input: four bytes, of which the first chooses the size of an item and the others are
-// the length of the buffer; the rest are its frames.
+// Input: a byte that chooses the item size, three bytes with the length of the buffer;
+// the rest are its frames.
 
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +30,7 @@ Bytes sealed_with(const BufferParts& buffer) {
   return sealed;
 }
 
-// Reads the one buffer; false if it is refused.
+// Reads the only buffer; false if it is refused.
 bool read(BytesView sealed, Bytes& content) {
   const auto envelope = waybill::open_whole(sealed);
   if (!envelope) {

@@ -1,9 +1,9 @@
-// Any bytes, opened, verified and reported on: no crash, an error's offset lies within
-// the input, and what is accepted opens again to the same parts.
+// Opens, verifies and reports on arbitrary bytes: no crash, errors lie at an offset in
+// the input, and an accepted envelope opens again to the same parts.
 //
-// Mutated input seldom has the right digest, so the input is tried with a repaired one
-// too, as if it ended as an unsigned envelope does, and as if its head did that its
-// last bytes name.
+// Mutated input seldom has a correct digest. So each input is also tried with a
+// repaired one: at its end, as an unsigned envelope has it, and at the end of the head
+// whose size its last bytes give.
 
 #include <cstdint>
 #include <vector>
@@ -21,8 +21,8 @@ namespace {
 
 using waybill::fuzz::require;
 
-// What was read is within the limits, and is read again as it is written.
-void try_environment(const waybill::Environment& environment) {
+// An environment that was read is written and read again without change.
+void check_environment(const waybill::Environment& environment) {
   const auto written = waybill::envelope::with_environment({}, environment);
   waybill::wire::Reader reader(written);
   waybill::Manifest read;
@@ -30,14 +30,15 @@ void try_environment(const waybill::Environment& environment) {
   require(waybill::envelope::with_environment({}, read.environment.value()) == written);
 }
 
-void try_out(waybill::BytesView bytes) {
+void check_envelope(waybill::BytesView bytes) {
   const auto envelope = waybill::open(bytes);
   if (!envelope) return require(envelope.error().offset <= bytes.size());
   require(envelope->size <= bytes.size());
   const auto again = waybill::open(bytes.first(envelope->size));
   require(again && again->payload.offset == envelope->payload.offset);
 
-  if (envelope->manifest.environment) try_environment(*envelope->manifest.environment);
+  if (envelope->manifest.environment)
+    check_environment(*envelope->manifest.environment);
 
   const auto verdict = waybill::verify(*envelope);
   require(verdict || verdict.error().offset <= envelope->size);
@@ -47,8 +48,9 @@ void try_out(waybill::BytesView bytes) {
   require(!waybill::diff(*envelope, *again).differs);
 }
 
-// With the end that an envelope or head of this size has that is not signed.
-void try_repaired(waybill::BytesView bytes, std::size_t head_size) {
+// Checks the bytes with the digest and end of an unsigned envelope or head of this
+// size.
+void check_repaired(waybill::BytesView bytes, std::size_t head_size) {
   constexpr std::size_t kTail = 11;  // bin 8, eight bytes, nil.
   if (head_size < kTail) return;
   std::vector<std::uint8_t> repaired(bytes.begin(), bytes.end());
@@ -58,15 +60,15 @@ void try_repaired(waybill::BytesView bytes, std::size_t head_size) {
   repaired[end + 1] = 8;
   for (std::size_t i = 0; i < digest.size(); ++i) repaired[end + 2 + i] = digest[i];
   repaired[head_size - 1] = 0xc0;
-  try_out(repaired);
+  check_envelope(repaired);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const waybill::BytesView bytes(data, size);
-  try_out(bytes);
-  try_repaired(bytes, size);
-  try_repaired(bytes, waybill::envelope::claimed_head(bytes).size());
+  check_envelope(bytes);
+  check_repaired(bytes, size);
+  check_repaired(bytes, waybill::envelope::claimed_head(bytes).size());
   return 0;
 }

@@ -1,11 +1,11 @@
-// Any bytes, read as the instructions, the exception table and the line table of each
-// known Python: what check_soundness() accepts read_instructions() accepts too, but for
-// instructions that take more values than there can be; then every index is within what
-// it counts, jumps and handlers lead to where an instruction starts; offsets ascend and
-// lie inside.
+// Arbitrary bytes as the instructions, exception table and line table of each supported
+// Python. read_instructions() accepts code that check_soundness() accepts, except for
+// instructions that take more values than there can be. In sound code every index is in
+// range, and jumps and handlers lead to the start of an instruction. Offsets ascend and
+// lie in the input.
 //
-// Input: a byte with the length of the exception table, that table, then instructions;
-// as a line table all of it.
+// Input: the length of the exception table in one byte, that table, then instructions.
+// All of the input is the line table.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,16 +25,16 @@ using waybill::bytecode::Instruction;
 using waybill::bytecode::Operation;
 using waybill::fuzz::require;
 
-// One before and one behind the known ones.
+// The supported versions, one before them and one after.
 constexpr int kFirstVersion = 310;
 constexpr int kLastVersion = 316;
 
-bool is_known(int version) {
+bool is_supported(int version) {
   return version != kFirstVersion && version != kLastVersion;
 }
 
-// What the reader splits up, or passes over.
-bool is_for_readers_only(Operation operation) {
+// Operations that read_instructions() splits or skips.
+bool is_internal(Operation operation) {
   switch (operation) {
     case Operation::kUnknown:
     case Operation::kNotCanonical:
@@ -55,21 +55,21 @@ bool is_for_readers_only(Operation operation) {
 }
 
 void check_instruction(const Instruction& instruction, std::size_t size) {
-  require(!is_for_readers_only(instruction.operation));
+  require(!is_internal(instruction.operation));
   require(instruction.offset % 2 == 0 && instruction.offset < size);
   require(!instruction.can_jump ||
           (instruction.argument % 2 == 0 && instruction.argument < size));
   require(instruction.pops <= size + 8 && instruction.pushes <= size + 8);
 }
 
-// Few of each, so that most indices are wrong.
+// Small numbers, so that most indices are out of range.
 constexpr std::size_t kNames = 6;
 constexpr std::size_t kConstants = 4;
 constexpr std::uint8_t kKinds[] = {0x20, 0x20, 0x20, 0x40, 0x80};
 constexpr std::uint32_t kStack = 10;
 
-// Whether the index of a sound instruction is within what it counts.
-bool is_within(const Instruction& instruction) {
+// Whether the index of an instruction is in range.
+bool is_in_range(const Instruction& instruction) {
   switch (instruction.operation) {
     case Operation::kLoadConstant:
       return instruction.argument < kConstants;
@@ -101,7 +101,7 @@ void check_sound(const std::vector<Instruction>& read, BytesView table,
   std::set<std::uint32_t> starts;
   for (const Instruction& instruction : read) starts.insert(instruction.offset);
   for (const Instruction& instruction : read) {
-    require(is_within(instruction));
+    require(is_in_range(instruction));
     require(!instruction.can_jump || starts.contains(instruction.argument));
   }
   const auto entries = waybill::bytecode::read_exception_entries(table, size);
@@ -126,16 +126,16 @@ void check_code(int version, BytesView table, BytesView code) {
   shape.exceptions_offset = code.size();
   const auto sound = waybill::bytecode::check_soundness(shape);
   require(sound || sound.error().offset <= code.size() + table.size());
-  require(!sound || is_known(version));
+  require(!sound || is_supported(version));
   if (!read) {
     const Error& error = read.error();
     require(error.offset <= code.size());
-    // Heights of the stack are looked at where code is followed, and only there.
+    // Only read_instructions() checks the height of the stack.
     const bool is_about_heights = error.detail.find("more values") != std::string::npos;
     return require(!sound || is_about_heights);
   }
-  require(is_known(version));
-  // A pair of locals, or a load and its NULL, are two for two bytes.
+  require(is_supported(version));
+  // Two bytes make at most two instructions: a pair of locals, or a load and its NULL.
   require(read->size() <= code.size());
   std::uint32_t previous = 0;
   for (const Instruction& instruction : *read) {

@@ -1,11 +1,11 @@
-// Any payload with an honest frame around it: what seal() made is opened, at the same
-// parts, and measured; an error of verify() lies inside; what is verified once is
-// verified again when its parts are sealed anew; no part of an envelope is one. Values
-// in it are told apart, each is found by its path, and what is extracted verifies. What
-// it is explained as adds up.
+// An arbitrary payload in a correct envelope. What seal() made opens to the same parts,
+// and has the measured length; errors of verify() lie at an offset in the input; a
+// sound envelope is sound when its parts are sealed again; a truncated one does not
+// open. Each value is found by its path, extracted parts verify, and the sizes in an
+// explanation add up.
 //
-// Input: four bytes that choose bodies of code, imports, locations, stored buffers and
-// how many shared positions follow, two bytes each; the rest is the payload.
+// Input: four bytes that choose code bodies, imports, locations, stored buffers and the
+// number of shared positions; these, two bytes each; the rest is the payload.
 
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ using waybill::wire::Reader;
 using waybill::wire::Writer;
 using Bytes = std::vector<std::uint8_t>;
 
-// Two bodies; the second holds the first.
+// Two bodies; the second has the first as nested code.
 const std::array<Bytes, 2>& bodies() {
   static const std::array<Bytes, 2> made = [] {
     const Bytes inner = plain_body("inner");
@@ -77,9 +77,9 @@ bool is_one_value(BytesView bytes) {
   return reader.skip() && reader.at_end();
 }
 
-// The parts of an opened envelope, sealed anew, are the same bytes.
-void check_again(const Envelope& envelope, waybill::Parts parts, BytesView before,
-                 bool is_sound) {
+// Sealing the parts of an opened envelope gives the same bytes.
+void check_sealed_again(const Envelope& envelope, waybill::Parts parts,
+                        BytesView before, bool is_sound) {
   parts.manifest = &envelope.manifest;
   parts.shared = envelope.shared;
   parts.payload = envelope.payload.bytes;
@@ -98,21 +98,21 @@ void check_cut(BytesView sealed, std::size_t size) {
           extent.missing <= sealed.size() - size);
 }
 
-// The first values in a payload, from the outside in.
+// Checks the first values of a payload, from the outside in.
 void check_parts(const waybill::VerifiedEnvelope& envelope) {
-  constexpr std::size_t kMost = 32;
+  constexpr std::size_t kMaxPlaces = 32;
   const waybill::PartExtractor extractor(envelope);
   struct Place {
     std::size_t offset;
     std::string path;
-    bool is_known = true;  // No other has this path, which would lead to that one.
+    bool is_unique = true;  // False if another value has the same path.
   };
   std::vector<Place> places{{waybill::root_of(envelope), ""}};
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Place place = places[i];
     require(!waybill::describe_part(envelope, place.offset).type.empty());
     const auto found = waybill::find_part(envelope, place.path);
-    require(!place.is_known || (found && *found == place.offset));
+    require(!place.is_unique || (found && *found == place.offset));
     if (const auto part = extractor.extract(place.offset)) {
       require(waybill::verify(part->envelope).has_value());
     }
@@ -121,10 +121,10 @@ void check_parts(const waybill::VerifiedEnvelope& envelope) {
         waybill::steps_from(envelope, place.offset);
     for (const auto& step : steps) ++counts[waybill::step_text(envelope, step)];
     for (const waybill::Step& step : steps) {
-      if (places.size() == kMost) break;
+      if (places.size() == kMaxPlaces) break;
       const std::string text = waybill::step_text(envelope, step);
       places.push_back(
-          {step.offset, place.path + text, place.is_known && counts[text] == 1});
+          {step.offset, place.path + text, place.is_unique && counts[text] == 1});
     }
   }
 }
@@ -202,8 +202,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   waybill::ReportOptions options;
   options.instructions = true;
   require(!waybill::report_json(*envelope, options).empty());
-  check_again(*envelope, parts, sealed, verdict.has_value());
-  // Cuts in the frame before the payload, in it, and behind it; others each time.
+  check_sealed_again(*envelope, parts, sealed, verdict.has_value());
+  // Truncates before the payload, in it, and behind it, at places that vary.
   const std::size_t payload = envelope->payload.offset;
   check_cut(sealed, size % payload);
   check_cut(sealed, payload + (data[0] * 7919u + size) % rest.size());

@@ -1,7 +1,8 @@
-// Any text as a policy, and any bytes as an envelope for it: text that is a policy
-// reads the same when it is written out; a verdict is that of its rule; who may call
-// may look up and import; one rule more at the end allows no less, one that denies at
-// the beginning no more; the policy without rules lets in what no policy refuses.
+// Arbitrary text as a policy, and arbitrary bytes as an envelope for it. A policy that
+// is written as text reads the same; a verdict is that of its rule; a call that is
+// allowed implies look-up and import; an added last rule allows no less, a first rule
+// that denies allows no more; what the policy without rules accepts, every policy
+// accepts.
 //
 // Input: the policy up to the first NUL, then the envelope.
 

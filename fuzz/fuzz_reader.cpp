@@ -1,5 +1,5 @@
-// Any bytes, read as msgpack: what skip() accepts next() accepts too, with the same
-// end, and an error's offset lies within the input.
+// Arbitrary bytes as msgpack: skip() and next() accept the same values, with the same
+// end, and errors lie at an offset in the input.
 
 #include <cstdint>
 
@@ -14,8 +14,8 @@ using waybill::wire::TokenType;
 
 namespace {
 
-// Reads one value by next() alone. Counts cannot overflow: each is at most what is
-// left.
+// Reads one value by next() alone. `pending` cannot overflow, since the reader bounds
+// each count by the rest of the input.
 bool read_value(Reader& reader) {
   std::uint64_t pending = 1;
   while (pending != 0) {

@@ -1,8 +1,9 @@
-// Any bytes as the text of keys, and any bytes as an envelope for a ring that signed
-// none of it: refused. What is signed is accepted by its key and no other, and refused
-// with one bit changed, or cut, or longer.
+// Arbitrary bytes as the text of keys, and as an envelope that no key of a ring has
+// signed, which is refused. A signed envelope is accepted with its key and no other,
+// and refused if one bit is changed, or if it is cut or extended.
 //
-// Input: a byte that picks the algorithm, two that pick the bit, then keys or envelope.
+// Input: a byte that chooses the algorithm, two that choose the bit, then keys or an
+// envelope.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@ using waybill::SignatureAlgorithm;
 using waybill::SigningKey;
 using waybill::fuzz::require;
 
-// Keys of no value, and a ring of each.
+// A test key, and the ring with this key.
 struct Pair {
   explicit Pair(std::string_view text) : key(*SigningKey::from_text(text)) {
     ring.add(key);
@@ -55,7 +56,7 @@ bool is_refused(const KeyRing& ring, BytesView bytes) {
   return !verdict;
 }
 
-// By its signature, or by the digests that this covers.
+// Refused for the signature, or for the digests that it covers.
 bool is_refused_whole(const KeyRing& ring, BytesView bytes) {
   return is_refused(ring, bytes) || !waybill::open_whole(bytes);
 }
@@ -71,14 +72,14 @@ void check_signed(BytesView envelope, SignatureAlgorithm algorithm, std::size_t 
   require(is_refused(pair_of(other).ring, *sealed));
   require(*waybill::sign(*sealed, pair.key) == *sealed);
 
-  std::vector<std::uint8_t> spoiled = *sealed;
-  bit %= spoiled.size() * 8;
-  spoiled[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
-  require(is_refused_whole(pair.ring, spoiled));
+  std::vector<std::uint8_t> altered = *sealed;
+  bit %= altered.size() * 8;
+  altered[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+  require(is_refused_whole(pair.ring, altered));
   require(is_refused_whole(pair.ring, BytesView(*sealed).first(bit / 8)));
-  spoiled = *sealed;
-  spoiled.push_back(0);
-  require(is_refused_whole(pair.ring, spoiled));
+  altered = *sealed;
+  altered.push_back(0);
+  require(is_refused_whole(pair.ring, altered));
 }
 
 }  // namespace
@@ -90,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t bit = std::size_t{data[1]} << 8 | data[2];
   const BytesView rest(data + 3, size - 3);
   check_keys({reinterpret_cast<const char*>(rest.data()), rest.size()});
-  // Nobody can sign but those who have the key, which no input is given.
+  // No input knows the key, so no input is signed.
   require(is_refused(pair_of(algorithm).ring, rest));
   check_signed(rest, algorithm, bit);
   return 0;

@@ -1,11 +1,11 @@
-// Any sources in an envelope that is honest otherwise: what verify() accepts has units
-// in order whose texts lie inside of all texts, and these are whole UTF-8 or an error
-// that is inside; texts that are written again read the same. Another Python may run
-// the code if and only if all of it that is used has a unit, the same Python always.
-// Reports and explanations tell of each function in use.
+// Arbitrary sources in an otherwise correct envelope. The units that verify() accepts
+// are in order, and their texts lie in the texts of the envelope; these are UTF-8, or
+// an error at an offset in the input; texts that are written again read the same.
+// Another Python may run the code if and only if all used code has a unit; the same
+// Python always may. Reports and explanations cover each function in use.
 //
-// Input: a byte whose low bits say how often the payload uses two bodies of code; the
-// rest is the value of the sources.
+// Input: a byte that chooses how often the payload uses two code bodies; the rest is
+// the value of the sources.
 
 #include <algorithm>
 #include <cstdint>
@@ -116,8 +116,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::set<std::uint32_t> used(uses.begin(), uses.end());
   check_texts(sources, sealed.size());
   check_pythons(*envelope, sources, used);
-  const waybill::Explanation told = waybill::explain_payload(*verified);
-  require(told.source.has_value());
-  require(told.source->functions + told.source->without.size() == used.size());
+  const waybill::Explanation explanation = waybill::explain_payload(*verified);
+  const auto& source = explanation.source;
+  require(source && source->functions + source->without.size() == used.size());
   return 0;
 }

@@ -1,9 +1,9 @@
-// Any payload as plain data: an error lies inside; what is read is written, reads the
-// same again and gives the same bytes again; keys that were read can be written; there
-// is JSON, unless it is too long. The same with objects of the standard library, which
-// are only read.
+// An arbitrary payload as plain data: errors lie at an offset in the input; a value
+// that was read can be written, reads the same again and is written to the same bytes
+// again; it has JSON, unless that is too long. Objects of the standard library have
+// JSON too.
 //
-// Input: a byte that says how many shared positions follow, two bytes each; the rest is
+// Input: the number of shared positions in one byte; these, two bytes each; the rest is
 // the payload.
 
 #include <cstdint>

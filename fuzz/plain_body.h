@@ -1,6 +1,6 @@
 #pragma once
 
-// A code body for envelopes that are honest but for what a harness changes.
+// A code body for envelopes that are correct but for the part that a harness varies.
 
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace waybill::fuzz {
 
-// `return None`, as 3.11 spells it; `nested`, if given, is the address of code among
+// `return None` in the bytecode of 3.11; `nested`, if given, is the hash of code among
 // the constants.
 inline std::vector<std::uint8_t> plain_body(const char* name,
                                             const ContentHash* nested = nullptr) {

@@ -1,6 +1,6 @@
-// Runs a fuzz harness over files, and over all files in folders, given as arguments:
-// a regression test with any compiler. Each file is tried with some of its bytes
-// changed too, the same way each time, and with mutations of the harness's own.
+// Runs a fuzz harness on the files, and on all files in the folders, that are given as
+// arguments: a regression test with any compiler. Each file is also tried with changed
+// bytes, the same in each run, and with mutations of the harness itself.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 extern "C" {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-// Null where a harness has none.
+// Null if the harness has none.
 [[gnu::weak]] std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                   std::size_t max_size, unsigned seed);
 std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
@@ -22,10 +22,10 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
 
 namespace {
 
-// Of all files together, and of each at most: a test should end soon.
-constexpr int kAllChanges = 20'000;
-constexpr int kChanges = 200;
-constexpr std::size_t kRoom = 4096;  // Mutations may add so much.
+// Bound the time of a test: changed inputs in all, and per file.
+constexpr int kMaxChanges = 20'000;
+constexpr int kMaxChangesPerFile = 200;
+constexpr std::size_t kMaxGrowth = 4096;  // Bytes that a mutation may add.
 
 std::vector<std::uint8_t> bytes_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -41,7 +41,7 @@ void change(std::vector<std::uint8_t>& bytes, std::mt19937& random) {
 
 void mutate(std::vector<std::uint8_t>& bytes, std::mt19937& random) {
   const std::size_t size = bytes.size();
-  bytes.resize(size + kRoom);
+  bytes.resize(size + kMaxGrowth);
   bytes.resize(LLVMFuzzerCustomMutator(bytes.data(), size, bytes.size(),
                                        static_cast<unsigned>(random())));
 }
@@ -49,7 +49,7 @@ void mutate(std::vector<std::uint8_t>& bytes, std::mt19937& random) {
 void replay(const std::filesystem::path& path, int changes) {
   const std::vector<std::uint8_t> bytes = bytes_of(path);
   std::printf("%s: %zu bytes\n", path.string().c_str(), bytes.size());
-  std::fflush(stdout);  // The name should be there if the harness aborts.
+  std::fflush(stdout);  // Shows the name even if the harness aborts.
   LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
   std::mt19937 random(static_cast<unsigned>(bytes.size()));
   for (int round = 0; round < changes && !bytes.empty(); ++round) {
@@ -60,8 +60,8 @@ void replay(const std::filesystem::path& path, int changes) {
   }
 }
 
-// The files that are named, and all that lie in the folders that are; in order, so that
-// each run is the same. Absolute: a harness may leave its folder.
+// The given files, and all files in the given folders; sorted, so that each run is the
+// same. The paths are absolute, since a harness may change its folder.
 std::vector<std::filesystem::path> inputs_in(int argc, char** argv) {
   std::vector<std::filesystem::path> inputs;
   for (int i = 1; i < argc; ++i) {
@@ -80,7 +80,7 @@ std::vector<std::filesystem::path> inputs_in(int argc, char** argv) {
 
 }  // namespace
 
-// What a mutator of a harness asks for where it has nothing better: one byte changes.
+// The default mutation that the mutator of a harness may call: changes one byte.
 std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
                              std::size_t max_size) {
   static std::mt19937 random(1);
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   const auto inputs = inputs_in(argc, argv);
   const int count = static_cast<int>(inputs.size());
   for (const auto& path : inputs) {
-    replay(path, std::min(kChanges, kAllChanges / count));
+    replay(path, std::min(kMaxChangesPerFile, kMaxChanges / count));
   }
   std::printf("%d inputs replayed\n", count);
   return count == 0 ? 1 : 0;

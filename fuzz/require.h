@@ -1,6 +1,6 @@
 #pragma once
 
-// What a harness claims. Unlike assert() it is there in every build.
+// The claims of a harness. Unlike assert(), require() is active in every build.
 
 #include <cstdlib>
 

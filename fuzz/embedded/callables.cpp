@@ -16,13 +16,13 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::TokenType;
 
-// What a callable may be used for.
+// The uses of a callable.
 enum Use : unsigned {
-  kCall = 1,      // kObject: called, and what it gives gets state, items and pairs.
-  kCallBare = 2,  // Called, but what it gives may stand for another: it is left alone.
+  kCall = 1,      // Makes a kObject, with state, items and pairs.
+  kCallBare = 2,  // Makes a kObject without these: the result may be a proxy.
   kNew = 4,       // The class of a kNewObject.
   kBase = 8,      // A base of a kClass.
-  kMeta = 16,     // Its metaclass.
+  kMeta = 16,     // The metaclass of a kClass.
 };
 
 struct Row {
@@ -31,8 +31,8 @@ struct Row {
   unsigned uses;
 };
 
-// None calls its arguments, keeps anything for the process, or takes all of an
-// iterable: a range of a few bytes can be endless.
+// None calls its arguments, changes the process, or consumes an iterable: a range of a
+// few bytes can be endless.
 constexpr Row kHarmless[] = {
     {"", "object", kCall | kNew | kBase},
     {"", "type", kMeta},
@@ -58,13 +58,13 @@ constexpr Row kHarmless[] = {
     {"uuid", "UUID", kCall | kNew},
 };
 
-class Check {
+class HarmCheck {
  public:
-  Check(const Envelope& envelope, const Value& payload) : envelope_(envelope) {
-    note(payload);
+  HarmCheck(const Envelope& envelope, const Value& payload) : envelope_(envelope) {
+    collect(payload);
   }
 
-  bool run(const KnownBodies& known) const {
+  bool is_harmless(const CompiledBodies& compiled) const {
     bool has_class = false;
     for (const auto& [origin, value] : all_) {
       const auto tag = tag_in(*value);
@@ -72,16 +72,16 @@ class Check {
       has_class = has_class || *tag == NodeTag::kClass;
       if (!is_harmless_node(*tag, value->items)) return false;
     }
-    // Classes call methods of each other while they are made, and of their instances.
+    // Making classes and instances calls their methods.
     return !has_class || std::ranges::all_of(envelope_.code, [&](const CodeBody& body) {
-      return known.contains(body.hash);
+      return compiled.contains(body.hash);
     });
   }
 
  private:
-  void note(const Value& value) {
+  void collect(const Value& value) {
     all_.emplace(value.origin, &value);
-    for (const Value& item : value.items) note(item);
+    for (const Value& item : value.items) collect(item);
   }
 
   // `items` start with the tag.
@@ -89,14 +89,15 @@ class Check {
     switch (tag) {
       case NodeTag::kObject:
         return items.size() >= 6 &&
-               (may(items[1], kCall) || (may(items[1], kCallBare) && is_bare(items))) &&
-               (items.size() == 6 || may(items[6], kCall));
+               (allows(items[1], kCall) ||
+                (allows(items[1], kCallBare) && is_bare(items))) &&
+               (items.size() == 6 || allows(items[6], kCall));
       case NodeTag::kNewObject:
-        return items.size() >= 2 && may(items[1], kNew);
+        return items.size() >= 2 && allows(items[1], kNew);
       case NodeTag::kClass:
-        return items.size() >= 5 && may(items[2], kMeta) &&
+        return items.size() >= 5 && allows(items[2], kMeta) &&
                std::ranges::all_of(items[4].items, [this](const Value& base) {
-                 return may(base, kBase);
+                 return allows(base, kBase);
                });
       default:
         return true;
@@ -109,23 +110,24 @@ class Check {
            items[5].items.empty();
   }
 
-  bool may(const Value& callable, unsigned use) const {
-    const Value* meant = &callable;
+  // Whether a callable is in the table for this use.
+  bool allows(const Value& callable, unsigned use) const {
+    const Value* target = &callable;
     if (const auto number = reference_in(callable)) {
       if (*number >= envelope_.shared.size()) return false;
       const auto found = all_.find(envelope_.shared[*number]);
       if (found == all_.end()) return false;
-      meant = found->second;
+      target = found->second;
     }
-    const auto tag = tag_in(*meant);
+    const auto tag = tag_in(*target);
     if (tag == NodeTag::kClass) return (use & (kNew | kBase)) != 0;
-    if (tag != NodeTag::kGlobal || meant->items.size() != 3) return false;
-    wire::Reader reader(meant->items[2].leaf);
+    if (tag != NodeTag::kGlobal || target->items.size() != 3) return false;
+    wire::Reader reader(target->items[2].leaf);
     std::string_view name;
     if (!reader.read_text(name, "a name")) return false;
     std::string_view module;
-    if (meant->items[1].type != TokenType::kNil) {
-      const auto token = extension_in(meant->items[1]);
+    if (target->items[1].type != TokenType::kNil) {
+      const auto token = extension_in(target->items[1]);
       std::uint64_t index = 0;
       if (!token || token->ext_type != static_cast<std::int8_t>(ExtType::kModule) ||
           !wire::index_of(token->bytes, index) ||
@@ -145,22 +147,22 @@ class Check {
 
 }  // namespace
 
-KnownBodies bodies_in(const char* folder) {
-  KnownBodies known;
+CompiledBodies bodies_in(const char* folder) {
+  CompiledBodies compiled;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".waybill") continue;
     std::ifstream file(entry.path(), std::ios::binary);
     const Bytes bytes{std::istreambuf_iterator<char>(file), {}};
     const auto envelope = open(bytes);
     if (!envelope) continue;
-    for (const CodeBody& body : envelope->code) known.insert(body.hash);
+    for (const CodeBody& body : envelope->code) compiled.insert(body.hash);
   }
-  return known;
+  return compiled;
 }
 
-bool is_harmless(const Envelope& envelope, const KnownBodies& known) {
+bool is_harmless(const Envelope& envelope, const CompiledBodies& compiled) {
   const auto payload = parse(envelope.payload.bytes);
-  return payload && Check(envelope, *payload).run(known);
+  return payload && HarmCheck(envelope, *payload).is_harmless(compiled);
 }
 
 }  // namespace waybill::fuzz

@@ -1,11 +1,10 @@
 #pragma once
 
-// Which envelopes fuzz_loads may load: those that call only what is known to be
-// harmless.
+// Which envelopes fuzz_loads may load: those that call only harmless callables.
 //
-// Loading calls what the payload names, and a function whose bytecode was mutated may
-// crash the interpreter when it is called. Neither is a finding: docs/security.md says
-// so. What is left is all that waybill does by itself.
+// Loading calls the callables that the payload names, and a mutated function may crash
+// the interpreter when it is called. Neither is a finding: docs/security.md says so.
+// The harness tests only what waybill does itself.
 
 #include <set>
 
@@ -13,14 +12,14 @@
 
 namespace waybill::fuzz {
 
-// Code bodies that a compiler wrote.
-using KnownBodies = std::set<ContentHash>;
+// Hashes of code bodies that a compiler wrote.
+using CompiledBodies = std::set<ContentHash>;
 
 // The bodies in all envelopes of a folder.
-KnownBodies bodies_in(const char* folder);
+CompiledBodies bodies_in(const char* folder);
 
-// False if loading could call anything but the harmless callables, or code that is not
-// known. Functions that nothing calls may have any code.
-bool is_harmless(const Envelope& envelope, const KnownBodies& known);
+// False if loading could call a callable that is not harmless, or code that is not
+// among `compiled`. Functions that nothing calls may have any code.
+bool is_harmless(const Envelope& envelope, const CompiledBodies& compiled);
 
 }  // namespace waybill::fuzz

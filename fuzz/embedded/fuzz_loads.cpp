@@ -1,11 +1,11 @@
-// Mutated envelopes, loaded twice, so that what is kept from the first is used: no
-// error of memory, no internal error, an offset inside the input, and what loads once
-// loads again. What was loaded is dropped, and never called.
+// Loads mutated envelopes twice, so that the second time uses the caches: no memory
+// error, no internal error, errors at an offset in the input; an envelope that loads
+// once loads again. The results are dropped and never called.
 //
-// Input: an envelope. Mutations know its sections and values (mutator.cpp) and seal it
-// again. The options of loads() are WAYBILL_LOADS_OPTIONS. Where they let payloads call
-// anything (WAYBILL_MAY_CALL), only envelopes that call nothing but what is harmless
-// are loaded (callables.h). A guard refuses all else that reaches outside (guard.h).
+// Input: an envelope. Mutations change its sections and values, and seal it again
+// (mutator.cpp). The options of loads() are WAYBILL_LOADS_OPTIONS. If these allow calls
+// (WAYBILL_MAY_CALL), only envelopes with harmless calls are loaded (callables.h). A
+// guard refuses every other access to the system (guard.h).
 
 #include <algorithm>
 #include <cstdint>
@@ -22,20 +22,20 @@ using waybill::py::Ref;
 
 namespace {
 
-const fuzz::KnownBodies& known_bodies() {
-  static const fuzz::KnownBodies known = fuzz::bodies_in(WAYBILL_GOLDEN);
-  return known;
+const fuzz::CompiledBodies& golden_bodies() {
+  static const fuzz::CompiledBodies bodies = fuzz::bodies_in(WAYBILL_GOLDEN);
+  return bodies;
 }
 
-// What does not open is loads()'s to refuse, and calls nothing.
+// An envelope that does not open may be loaded: loads() refuses it, and calls nothing.
 bool may_be_loaded(waybill::BytesView bytes) {
   if (!WAYBILL_MAY_CALL) return true;
   const auto envelope = waybill::open(bytes);
-  return !envelope || fuzz::is_harmless(*envelope, known_bodies());
+  return !envelope || fuzz::is_harmless(*envelope, golden_bodies());
 }
 
 Ref prepare() {
-  known_bodies();  // Their files are out of reach once the fences stand.
+  golden_bodies();  // fence_in() makes their files unreachable.
   const Ref module = fuzz::start_python("loading");
   Ref check = Ref::steal_or_null(
       PyObject_CallMethod(module.get(), "check_with", "sO", WAYBILL_LOADS_OPTIONS,
@@ -58,11 +58,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     checked = Ref::steal_or_null(PyObject_CallOneArg(check.get(), input.get()));
   }
   if (!checked) fuzz::give_up();
-  fuzz::demand_flat_memory();
+  fuzz::check_memory_growth();
   return 0;
 }
 
-// Most mutations are tried again until they may be loaded: what is skipped teaches
+// Repeats most mutations until the result may be loaded, since skipped inputs find
 // nothing.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {

@@ -1,7 +1,7 @@
-// Any object graph that a recipe can make is sent and comes back: equal, with the same
-// sharing and cycles, as the same bytes, with the same fingerprint.
+// Sends an object graph that a recipe describes, and receives it: equal, with the same
+// sharing and cycles, the same bytes and the same fingerprint.
 //
-// Input: a recipe, see recipes.py. What is checked: round_trip.py.
+// Input: a recipe, see recipes.py. round_trip.py makes the checks.
 
 #include <cstdint>
 
@@ -13,11 +13,11 @@ using waybill::py::Ref;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const Ref& check = *new Ref(
-      [] { return fuzz::part_of(fuzz::start_python("round_trip"), "check"); }());
+      [] { return fuzz::attribute_of(fuzz::start_python("round_trip"), "check"); }());
   const Ref input = Ref::steal_or_null(PyBytes_FromStringAndSize(
       reinterpret_cast<const char*>(data), static_cast<Py_ssize_t>(size)));
   const Ref checked = Ref::steal_or_null(PyObject_CallOneArg(check.get(), input.get()));
   if (!checked) fuzz::give_up();
-  fuzz::demand_flat_memory();
+  fuzz::check_memory_growth();
   return 0;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// New values, made by the table of shapes (format/shapes.h).
+// Generates values from the table of shapes (format/shapes.h).
 
 #include <random>
 
@@ -11,13 +11,13 @@ namespace waybill::fuzz {
 
 using Random = std::minstd_rand;
 
-// Below `limit`, which is not 0.
+// A number below `limit`, which is not 0.
 inline std::size_t below(Random& random, std::size_t limit) { return random() % limit; }
 
-// One that an array or a map may hold without being changed itself.
+// A leaf that an array or a map may hold.
 Value random_leaf(Random& random);
 
-// What a rule asks for; of objects any kind of node, each with what its shape asks for.
+// A value that a rule allows; for objects any kind of node, with parts as in its shape.
 Value random_value(Random& random, envelope::Rule rule, int depth = 3);
 
 }  // namespace waybill::fuzz

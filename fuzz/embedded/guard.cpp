@@ -15,7 +15,7 @@ namespace {
 
 bool is_guarding = false;
 
-// What goes on while ordinary objects are built and dropped.
+// Events of building and dropping ordinary objects.
 constexpr std::string_view kHarmless[] = {
     "builtins.id",        "code.__new__",
     "function.__new__",   "object.__delattr__",
@@ -48,8 +48,8 @@ void limit(int resource, rlim_t soft) {
 }  // namespace
 
 void fence_in() {
-  // The fuzzer writes its corpus and what it finds, and starts a thread, so neither
-  // files nor threads can be forbidden altogether; the hook forbids Python's.
+  // The fuzzer writes its corpus and its findings, and starts a thread. So the process
+  // may use files and threads; the hook forbids them to Python.
   limit(RLIMIT_FSIZE, rlim_t{64} << 20);
   limit(RLIMIT_CORE, 0);
   char folder[] = "/tmp/waybill-fuzz-XXXXXX";

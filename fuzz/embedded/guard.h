@@ -1,16 +1,15 @@
 #pragma once
 
-// Keeps what is loaded by mistake away from the machine.
+// Protects the machine from payloads.
 
 namespace waybill::fuzz {
 
-// From now on the process writes no large files and stands in a folder that does not
-// exist any more, in which nothing can be made. For after Python was started.
+// Forbids large files, and changes to a deleted folder, in which no file can be
+// created. Call it after Python has started.
 void fence_in();
 
-// While one lives, Python refuses whatever reaches out of the process, and all events
-// of auditing that are not known to be harmless; modules that are not loaded are
-// missing.
+// While a guard lives, Python refuses every audit event that is not listed as harmless,
+// and so each access to the system; modules that are not imported do not exist.
 class Guard {
  public:
   Guard();

@@ -9,7 +9,7 @@
 namespace waybill::fuzz {
 namespace {
 
-std::size_t live_blocks = 0;  // Python has one thread here, which has the GIL.
+std::size_t live_blocks = 0;  // Needs no lock: Python has one thread here.
 
 void* allocate(void*, std::size_t size) {
   void* block = std::malloc(size == 0 ? 1 : size);
@@ -42,16 +42,16 @@ void count_python_memory() {
   PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &allocator);
 }
 
-void demand_flat_memory() {
+void check_memory_growth() {
   constexpr std::uint64_t kPeriod = 4096;
-  // Caches of types, of names and of modules fill up for a while.
-  constexpr std::size_t kMayGrow = 200'000;
+  // Caches of types, names and modules fill up at first.
+  constexpr std::size_t kMaxGrowth = 200'000;
   static std::uint64_t calls = 0;
   static std::size_t at_first = 0;
   if (++calls % kPeriod != 0) return;
   PyGC_Collect();
   if (at_first == 0) at_first = live_blocks;
-  if (live_blocks <= at_first + kMayGrow) return;
+  if (live_blocks <= at_first + kMaxGrowth) return;
   std::fprintf(stderr, "Python's memory grows: %zu blocks, then %zu after %ju inputs\n",
                at_first, live_blocks, static_cast<std::uintmax_t>(calls));
   std::abort();

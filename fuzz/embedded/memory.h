@@ -1,18 +1,18 @@
 #pragma once
 
-// Python's memory, on plain malloc and counted.
+// Counts the memory blocks of Python, and takes them from malloc.
 
 #include <cstddef>
 
 namespace waybill::fuzz {
 
-// Lets every Python object have a block of malloc's, where the address sanitizer sees
-// what happens to it. To be called after Py_PreInitialize and before Python starts.
+// Allocates each Python object by malloc, so that the address sanitizer tracks it. Call
+// it after Py_PreInitialize and before Python starts.
 void count_python_memory();
 
-// Aborts when the objects that live grow without end. To be called after each input;
-// looks once in some thousand calls. Counts blocks of Python, not bytes of the process:
-// what the fuzzer and the sanitizers keep grows by design.
-void demand_flat_memory();
+// Aborts if the number of live blocks keeps growing. Call it after each input; it
+// checks once in some thousand calls. Counts blocks of Python, not bytes of the
+// process, which the fuzzer and the sanitizers grow by design.
+void check_memory_growth();
 
 }  // namespace waybill::fuzz

@@ -19,10 +19,10 @@ using wire::ExtType;
 using wire::SectionIndex;
 using wire::TokenType;
 
-// Origins of values that have come new; positions are never so high.
+// The first origin of added values, above all positions.
 constexpr std::uint64_t kFirstNewOrigin = std::uint64_t{1} << 40;
 
-// By bytes, as the fuzzer likes; it knows of comparisons that failed.
+// Leaves the mutation to the fuzzer, which records failed comparisons.
 void mutate_bytes(Bytes& bytes, std::size_t room) {
   const std::size_t size = bytes.size();
   bytes.resize(size + room);
@@ -35,7 +35,7 @@ class TreeMutator {
   TreeMutator(Random& random, Value& root, std::vector<std::uint64_t>& shared)
       : random_(random), root_(root), shared_(shared) {}
 
-  void run() {
+  void mutate() {
     for (std::size_t changes = 1 + below(random_, 3); changes != 0; --changes) {
       collect();
       change();
@@ -43,7 +43,7 @@ class TreeMutator {
   }
 
  private:
-  // In the order in which they are written.
+  // Collects the values in the order in which they are written.
   void collect() {
     all_.clear();
     containers_.clear();
@@ -56,36 +56,36 @@ class TreeMutator {
     for (Value& item : value.items) collect(item);
   }
 
-  Value& any() { return *all_[below(random_, all_.size())]; }
+  Value& pick_value() { return *all_[below(random_, all_.size())]; }
 
   void change() {
     switch (below(random_, containers_.empty() ? 6 : 10)) {
       case 0:
-        return replace(any(), Value(any()));
+        return replace(pick_value(), Value(pick_value()));
       case 1:
-        return change_leaf(any());
+        return change_leaf(pick_value());
       case 2:
-        return replace(any(), random_value(random_, Rule::kObject));
+        return replace(pick_value(), random_value(random_, Rule::kObject));
       case 3:
-        return replace(any(), random_leaf(random_));
+        return replace(pick_value(), random_leaf(random_));
       case 4:
-        return wrap(any());
+        return wrap(pick_value());
       case 5:
         return share();
       case 6:
-        return swap_items(container());
+        return swap_items(pick_container());
       case 7:
-        return insert(container());
+        return insert(pick_container());
       case 8:
-        return remove(container());
+        return remove(pick_container());
       default:
-        return change_leaf(any());
+        return change_leaf(pick_value());
     }
   }
 
-  Value& container() { return *containers_[below(random_, containers_.size())]; }
+  Value& pick_container() { return *containers_[below(random_, containers_.size())]; }
 
-  // The value that comes may be a part of the one that goes, so it comes as a copy.
+  // Takes a copy, since the new value may be a part of the old one.
   static void replace(Value& target, Value value) { target = std::move(value); }
 
   void change_leaf(Value& value) {
@@ -100,7 +100,7 @@ class TreeMutator {
     }
   }
 
-  // Changes what text, binary or an extension holds, and numbers as they are written.
+  // Changes the content of text, binary and extensions, and the encoding of numbers.
   void change_bytes(Value& value) {
     wire::Reader reader(value.leaf);
     wire::Token token;
@@ -124,7 +124,7 @@ class TreeMutator {
     value.leaf = writer.take();
   }
 
-  // A list around it; with a tag before it, a node.
+  // Wraps the value in a list; that of a node tag is a node.
   void wrap(Value& value) {
     Value outer;
     outer.type = TokenType::kArray;
@@ -133,22 +133,22 @@ class TreeMutator {
     value = std::move(outer);
   }
 
-  // A later value becomes a reference to an earlier one, which may hold it.
+  // Replaces a value by a reference to an earlier one, which may contain it.
   void share() {
     const std::size_t from = below(random_, all_.size());
     const std::size_t to = below(random_, all_.size());
-    Value& meant = *all_[std::min(from, to)];
+    Value& target = *all_[std::min(from, to)];
     if (from == to) return;
-    if (meant.origin == 0 && &meant != &root_) {
-      meant.origin = kFirstNewOrigin + random_();
+    if (target.origin == 0 && &target != &root_) {
+      target.origin = kFirstNewOrigin + random_();
     }
     wire::Writer writer;
     writer.index(ExtType::kReference, shared_.size());
-    shared_.push_back(meant.origin);
+    shared_.push_back(target.origin);
     *all_[std::max(from, to)] = leaf_of(writer.take());
   }
 
-  // Of a map, pairs are what is swapped, put in and removed.
+  // In a map, pairs are swapped, inserted and removed.
   static std::size_t width(const Value& value) {
     return value.type == TokenType::kMap ? 2 : 1;
   }
@@ -168,13 +168,13 @@ class TreeMutator {
 
   void insert(Value& value) {
     const std::size_t at = item_of(value);
-    std::vector<Value> coming;
+    std::vector<Value> added;
     for (std::size_t i = 0; i < width(value); ++i) {
-      coming.push_back(below(random_, 2) == 0 ? value.items[at + i]
-                                              : random_value(random_, Rule::kObject));
+      added.push_back(below(random_, 2) == 0 ? value.items[at + i]
+                                             : random_value(random_, Rule::kObject));
     }
     value.items.insert(value.items.begin() + static_cast<std::ptrdiff_t>(at),
-                       coming.begin(), coming.end());
+                       added.begin(), added.end());
   }
 
   void remove(Value& value) {
@@ -194,13 +194,13 @@ void mutate_payload(Random& random, Sections& sections) {
   auto tree = parse(payload);
   auto shared = shared_in(sections);
   if (!tree || !shared || below(random, 16) == 0) return mutate_bytes(payload, 16);
-  TreeMutator(random, *tree, *shared).run();
+  TreeMutator(random, *tree, *shared).mutate();
   fit_buffers(*tree, sections.buffers);
   payload = write_payload(*tree, *shared);
   section(sections, SectionIndex::kShared) = section_of(*shared);
 }
 
-void mutate_buffer(Random& random, Stored& buffer) {
+void mutate_buffer(Random& random, OwnedBuffer& buffer) {
   buffer.kind = static_cast<wire::BufferKind>(below(random, 5));
   if (buffer.compression && below(random, 2) == 0) {
     buffer.compression->item_size = static_cast<std::uint8_t>(1 << below(random, 5));
@@ -229,7 +229,7 @@ void mutate_section(Random& random, Sections& sections, SectionIndex index) {
   auto tree = parse(bytes);
   if (!tree || below(random, 8) == 0) return mutate_bytes(bytes, 16);
   std::vector<std::uint64_t> shared;
-  TreeMutator(random, *tree, shared).run();
+  TreeMutator(random, *tree, shared).mutate();
   if (index == SectionIndex::kCode) repair_lengths(*tree);
   bytes.clear();
   write(*tree, bytes);
@@ -258,20 +258,20 @@ std::size_t put(const Bytes& bytes, std::uint8_t* out, std::size_t max_size) {
 std::size_t mutate_envelope(std::uint8_t* data, std::size_t size, std::size_t max_size,
                             unsigned seed) {
   Random random(seed);
-  auto sections = take_apart({data, size});
+  auto sections = split({data, size});
   if (!sections || below(random, 32) == 0) {
     return LLVMFuzzerMutate(data, size, max_size);
   }
   mutate(random, *sections);
-  const std::size_t written = put(put_together(*sections), data, max_size);
+  const std::size_t written = put(seal_sections(*sections), data, max_size);
   return written != 0 ? written : LLVMFuzzerMutate(data, size, max_size);
 }
 
 std::size_t cross_over(BytesView first, BytesView second, std::uint8_t* out,
                        std::size_t max_size, unsigned seed) {
   Random random(seed);
-  auto target = take_apart(first);
-  auto source = take_apart(second);
+  auto target = split(first);
+  auto source = split(second);
   if (!target || !source) return 0;
   Bytes& payload = section(*target, SectionIndex::kPayload);
   auto tree = parse(payload);
@@ -291,7 +291,7 @@ std::size_t cross_over(BytesView first, BytesView second, std::uint8_t* out,
   fit_buffers(*tree, target->buffers);
   payload = write_payload(*tree, *shared);
   section(*target, SectionIndex::kShared) = section_of(*shared);
-  return put(put_together(*target), out, max_size);
+  return put(seal_sections(*target), out, max_size);
 }
 
 }  // namespace waybill::fuzz

@@ -37,7 +37,7 @@ void demand(const PyStatus& status) {
   if (PyStatus_Exception(status)) Py_ExitStatusException(status);
 }
 
-// Takes over the place of an executable, so that its standard library is found.
+// Poses as the executable, so that its standard library is found.
 void start() {
   PyPreConfig before;
   PyPreConfig_InitPythonConfig(&before);
@@ -48,9 +48,9 @@ void start() {
   PyConfig_InitPythonConfig(&config);
   demand(PyConfig_SetBytesString(&config, &config.program_name,
                                  WAYBILL_PYTHON_EXECUTABLE));
-  config.install_signal_handlers = 0;  // They are the fuzzer's.
+  config.install_signal_handlers = 0;  // The fuzzer has its own.
   config.site_import = 0;
-  config.use_hash_seed = 1;  // So that an input does the same in each process.
+  config.use_hash_seed = 1;  // Makes runs reproducible.
   config.hash_seed = 0;
   demand(Py_InitializeFromConfig(&config));
   PyConfig_Clear(&config);
@@ -63,7 +63,7 @@ void give_up() {
   std::abort();
 }
 
-py::Ref part_of(const py::Ref& module, const char* name) {
+py::Ref attribute_of(const py::Ref& module, const char* name) {
   py::Ref part = py::Ref::steal_or_null(PyObject_GetAttrString(module.get(), name));
   if (!part) give_up();
   return part;

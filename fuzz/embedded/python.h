@@ -1,8 +1,7 @@
 #pragma once
 
-// A Python inside a harness, in which `waybill` is python_ext/waybill with the
-// extension that is linked into the harness: both sides of the border are instrumented
-// alike.
+// Python inside a harness. `waybill` is python_ext/waybill with the extension that is
+// linked into the harness, so that all its code is instrumented.
 
 #include <Python.h>
 
@@ -10,14 +9,14 @@
 
 namespace waybill::fuzz {
 
-// Starts Python, imports waybill, and runs fuzz/embedded/<script>.py as a module. The
-// process ends if that fails. Without site, user and current folders in sys.path.
+// Starts Python without site, user and current folders in sys.path, imports waybill,
+// and runs fuzz/embedded/<script>.py as a module. Exits if that fails.
 py::Ref start_python(const char* script);
 
-// An attribute of the module, which must be there.
-py::Ref part_of(const py::Ref& module, const char* name);
+// An existing attribute of the module.
+py::Ref attribute_of(const py::Ref& module, const char* name);
 
-// Prints the Python error that is set, and aborts.
+// Prints the current Python exception, and aborts.
 [[noreturn]] void give_up();
 
 }  // namespace waybill::fuzz

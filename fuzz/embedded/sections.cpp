@@ -12,9 +12,9 @@
 namespace waybill::fuzz {
 namespace {
 
-// What follows the six sections, where it is of one envelope.
+// Reads the buffers behind the six sections; false unless they are all valid.
 bool take_buffers(wire::Reader& reader, BytesView envelope,
-                  std::vector<Stored>& buffers) {
+                  std::vector<OwnedBuffer>& buffers) {
   std::vector<StoredBuffer> rows;
   if (!envelope::read_buffer_table(reader, rows) || !reader.skip_values(2))
     return false;
@@ -34,9 +34,9 @@ bool take_buffers(wire::Reader& reader, BytesView envelope,
   return true;
 }
 
-std::vector<BufferParts> parts_of(const std::vector<Stored>& buffers) {
+std::vector<BufferParts> parts_of(const std::vector<OwnedBuffer>& buffers) {
   std::vector<BufferParts> parts;
-  for (const Stored& each : buffers) {
+  for (const OwnedBuffer& each : buffers) {
     parts.push_back({each.kind, each.bytes, each.format, each.shape, each.is_fortran,
                      each.compression, each.length});
   }
@@ -75,7 +75,7 @@ void each_stored(Value& value, Meet& meet) {
 
 }  // namespace
 
-std::optional<Sections> take_apart(BytesView envelope) {
+std::optional<Sections> split(BytesView envelope) {
   wire::Reader reader(envelope);
   std::uint64_t count = 0;
   const bool is_envelope =
@@ -94,7 +94,7 @@ std::optional<Sections> take_apart(BytesView envelope) {
   return sections;
 }
 
-Bytes put_together(const Sections& sections) {
+Bytes seal_sections(const Sections& sections) {
   const std::vector<BufferParts> parts = parts_of(sections.buffers);
   wire::Writer writer;
   writer.array(parts.empty() ? wire::kSectionCount : wire::kSectionCountWithBuffers);
@@ -108,23 +108,23 @@ Bytes put_together(const Sections& sections) {
   return out;
 }
 
-void fit_buffers(Value& payload, std::vector<Stored>& buffers) {
+void fit_buffers(Value& payload, std::vector<OwnedBuffer>& buffers) {
   std::map<std::uint64_t, std::uint64_t> numbers;
-  std::vector<Stored> met;
-  auto meet = [&](Value& number) {
+  std::vector<OwnedBuffer> used;
+  auto renumber = [&](Value& number) {
     if (buffers.empty()) buffers.push_back({wire::BufferKind::kByteArray, Bytes(9, 1)});
     wire::Reader reader(number.leaf);
     std::uint64_t old_number = 0;
     if (!reader.read_unsigned(old_number, UINT64_MAX, {})) return;
     old_number %= buffers.size();
-    const auto [found, is_new] = numbers.try_emplace(old_number, met.size());
-    if (is_new) met.push_back(buffers[old_number]);
+    const auto [found, is_new] = numbers.try_emplace(old_number, used.size());
+    if (is_new) used.push_back(buffers[old_number]);
     wire::Writer writer;
     writer.unsigned_integer(found->second);
     number.leaf = writer.take();
   };
-  each_stored(payload, meet);
-  buffers = std::move(met);
+  each_stored(payload, renumber);
+  buffers = std::move(used);
 }
 
 std::optional<std::vector<std::uint64_t>> shared_in(const Sections& sections) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// An envelope as its sections, to be changed one by one and sealed again.
+// The sections of an envelope, which can be changed one by one and sealed again.
 
 #include <array>
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace waybill::fuzz {
 
-// What is stored behind a head, owned.
-struct Stored {
+// A stored buffer that owns its bytes.
+struct OwnedBuffer {
   wire::BufferKind kind{};
   Bytes bytes;
   std::string format = {};
@@ -23,30 +23,30 @@ struct Stored {
   std::uint64_t length = 0;
 };
 
-// Header, manifest, code, shared positions, payload, debug information: each the bytes
-// of one value.
+// Header, manifest, code, shared positions, payload, debug information: the bytes of
+// one value each.
 struct Sections : std::array<Bytes, 6> {
-  std::vector<Stored> buffers;
+  std::vector<OwnedBuffer> buffers;
 };
 
 inline Bytes& section(Sections& sections, wire::SectionIndex index) {
   return sections[static_cast<std::size_t>(index)];
 }
 
-// The sections, if they can be told apart; what is in them may be anything.
-std::optional<Sections> take_apart(BytesView envelope);
+// Splits an envelope into its sections, whatever their content; nothing if it has none.
+std::optional<Sections> split(BytesView envelope);
 
-// An envelope with the digest that belongs to it, not signed.
-Bytes put_together(const Sections& sections);
+// Seals an unsigned envelope with the correct digest.
+Bytes seal_sections(const Sections& sections);
 
-// Numbers what stands for stored buffers in the payload by first use, as the format has
-// it: buffers that nothing stands for go, and there is one where there was none.
-void fit_buffers(Value& payload, std::vector<Stored>& buffers);
+// Numbers the references of the payload to stored buffers by first use, as the format
+// requires. Removes unused buffers, and adds missing ones.
+void fit_buffers(Value& payload, std::vector<OwnedBuffer>& buffers);
 
 // The shared positions; nothing if they are not numbers.
 std::optional<std::vector<std::uint64_t>> shared_in(const Sections& sections);
 
-// Their section.
+// The section of these shared positions.
 Bytes section_of(const std::vector<std::uint64_t>& shared);
 
 }  // namespace waybill::fuzz

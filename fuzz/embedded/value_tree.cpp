@@ -14,7 +14,7 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-constexpr int kMaxDepth = 300;  // The functions here call themselves.
+constexpr int kMaxDepth = 300;  // Bounds recursion.
 
 bool parse_into(Reader& reader, BytesView bytes, Value& value, int depth) {
   Token token;
@@ -37,7 +37,7 @@ void append(Bytes& out, BytesView bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// Writes a payload with new numbers, and notes where values went.
+// Writes a payload with new numbers, and records the positions of values.
 class PayloadWriter {
  public:
   explicit PayloadWriter(const std::vector<std::uint64_t>& shared) : shared_(shared) {}
@@ -63,7 +63,7 @@ class PayloadWriter {
   Bytes finish(std::vector<std::uint64_t>& shared) {
     shared.clear();
     for (std::uint64_t number : in_order_) {
-      // A reference to nothing stays one.
+      // Keeps a reference without a target.
       const std::uint64_t origin =
           number < shared_.size() ? shared_[number] : UINT32_MAX;
       const auto found = positions_.find(origin);

@@ -1,7 +1,7 @@
 #pragma once
 
-// msgpack as a tree that can be changed anywhere: counts and lengths follow, and shared
-// positions lead to what they led to. For mutators; not for input of any depth.
+// msgpack as a tree that can be changed anywhere: counts and lengths are updated, and
+// shared positions keep their targets. Recursive, so the depth of input is bounded.
 
 #include <cstdint>
 #include <optional>
@@ -17,10 +17,10 @@ using Bytes = std::vector<std::uint8_t>;
 
 struct Value {
   wire::TokenType type = wire::TokenType::kNil;
-  // Where it stood; shared positions know it by that. 0 for what has come new, which
-  // can be the first byte's only by name.
+  // The original position, which identifies the targets of shared positions. Added
+  // values have 0 by default, like the outermost value.
   std::uint64_t origin = 0;
-  Bytes leaf;                // All of it, unless it holds others.
+  Bytes leaf;                // The bytes of a value that is not a container.
   std::vector<Value> items;  // Of a map: key, value, key, value.
 
   bool is_container() const {
@@ -28,17 +28,17 @@ struct Value {
   }
 };
 
-// The one value that `bytes` are; nothing if they are not, or nest too deeply.
+// Parses one value; nothing if `bytes` are not one, or nest too deeply.
 std::optional<Value> parse(BytesView bytes);
 
-// A leaf, from its bytes.
+// Makes a leaf of its bytes.
 Value leaf_of(Bytes bytes);
 
-// Appends the value. Without shared positions: the numbers of references stay.
+// Appends the value. Keeps the numbers of references.
 void write(const Value& value, Bytes& out);
 
-// The payload as bytes. References are numbered anew, by first use, and `shared`, which
-// holds origins, becomes their positions.
+// The bytes of the payload. Numbers references by first use, and replaces the origins
+// in `shared` by positions.
 Bytes write_payload(const Value& payload, std::vector<std::uint64_t>& shared);
 
 // The extension's type and bytes, if the value is one.
@@ -47,7 +47,7 @@ std::optional<wire::Token> extension_in(const Value& value);
 // The number of a reference, if the value is one.
 std::optional<std::uint64_t> reference_in(const Value& value);
 
-// The tag, if the value is a node with one of those known.
+// The tag, if the value is a node with a defined one.
 std::optional<wire::NodeTag> tag_in(const Value& value);
 
 }  // namespace waybill::fuzz
