@@ -65,12 +65,12 @@ void append(Bytes& out, const std::vector<BufferParts>& parts) {
   out.resize(static_cast<std::size_t>(at - out.data()));
 }
 
-template <typename Meet>
-void each_stored(Value& value, Meet& meet) {
+template <typename Visit>
+void each_stored(Value& value, Visit& visit) {
   if (tag_in(value) == wire::NodeTag::kStored && value.items.size() == 2) {
-    meet(value.items[1]);
+    visit(value.items[1]);
   }
-  for (Value& item : value.items) each_stored(item, meet);
+  for (Value& item : value.items) each_stored(item, visit);
 }
 
 }  // namespace

@@ -12,17 +12,18 @@ namespace waybill::cli {
 namespace {
 
 void declare_cat(Options& options, Arguments& arguments) {
-  options.text("FILE", arguments.file, "An envelope, or - for stdin");
-  options.text("PATH", arguments.path,
-               "The path of a part, as in waybill ls: ['a'][0].b");
-  options.flag("--json", arguments.json, "No colours, and errors as JSON too");
-  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
-  options.number("--indent", arguments.indent, -1, 16,
-                 "Spaces for each level, or -1 for all in one line");
-  options.flag("--loose", arguments.is_loose,
-               "Write values that JSON cannot express as the nearest JSON");
-  options.flag("--standard", arguments.is_standard,
-               "Write dates, times, decimals and paths too");
+  options.add_text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.add_text("PATH", arguments.path,
+                   "The path of a part, as in waybill ls: ['a'][0].b");
+  options.add_flag("--json", arguments.json, "No colours, and errors as JSON too");
+  options.add_flag("--no-colours", arguments.no_colours,
+                   "No colours, even on a terminal");
+  options.add_number("--indent", arguments.indent, -1, 16,
+                     "Spaces for each level, or -1 for all in one line");
+  options.add_flag("--loose", arguments.is_loose,
+                   "Write values that JSON cannot express as the nearest JSON");
+  options.add_flag("--standard", arguments.is_standard,
+                   "Write dates, times, decimals and paths too");
   declare_keys(options, arguments);
 }
 

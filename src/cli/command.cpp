@@ -249,11 +249,11 @@ std::string unknown_command_error(const std::string& name,
 }
 
 void declare_keys(Options& options, Arguments& arguments) {
-  options.texts(
+  options.add_texts(
       "--key", arguments.key_files,
       "A file with a public key or MAC key, one of which must have signed it");
-  options.text("--key-env", arguments.key_variable,
-               "The name of an environment variable with such keys");
+  options.add_text("--key-env", arguments.key_variable,
+                   "The name of an environment variable with such keys");
 }
 
 Result<KeyRing> read_keys(const Arguments& arguments) {

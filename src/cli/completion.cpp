@@ -16,8 +16,8 @@ namespace {
 using Commands = std::vector<CommandInfo>;
 
 void declare_completion(Options& options, Arguments& arguments) {
-  options.choice("SHELL", arguments.shell, kShells, "bash, zsh or fish");
-  options.flag("--json", arguments.json, "Write one JSON object");
+  options.add_choice("SHELL", arguments.shell, kShells, "bash, zsh or fish");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
 }
 
 // 'text' for all three shells, which take it literally.
@@ -104,7 +104,7 @@ std::string bash_arms(const CommandInfo& command) {
   return arms;
 }
 
-std::string bash(const std::vector<OptionInfo>& top, const Commands& commands) {
+std::string bash_script(const std::vector<OptionInfo>& top, const Commands& commands) {
   std::string names;
   std::string cases;
   for (const CommandInfo& command : commands) {
@@ -183,7 +183,7 @@ std::string zsh_option(const OptionInfo& option) {
   return out;
 }
 
-std::string zsh(const std::vector<OptionInfo>& top, const Commands& commands) {
+std::string zsh_script(const std::vector<OptionInfo>& top, const Commands& commands) {
   std::string names;
   std::string cases;
   std::string first;
@@ -234,7 +234,7 @@ std::string fish_option(const std::string& when, const OptionInfo& option) {
   return out + " -d " + in_quotes(option.description) + "\n";
 }
 
-std::string fish(const std::vector<OptionInfo>& top, const Commands& commands) {
+std::string fish_script(const std::vector<OptionInfo>& top, const Commands& commands) {
   constexpr const char* kFirst = "__waybill_at ''";
   std::string out =
       R"(# fish completion for waybill; made by `waybill completion fish`.
@@ -279,7 +279,8 @@ struct Shell {
   const char* name;
   std::string (*script)(const std::vector<OptionInfo>& top, const Commands&);
 };
-constexpr Shell kScripts[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+constexpr Shell kScripts[] = {
+    {"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
 Exit run_completion(const Arguments& arguments) {
   for (const Shell& shell : kScripts) {

@@ -11,11 +11,12 @@ namespace waybill::cli {
 namespace {
 
 void declare_diff(Options& options, Arguments& arguments) {
-  options.text("A", arguments.file, "An envelope, or - for stdin");
-  options.text("B", arguments.other_file, "Another one, or - for stdin");
-  options.flag("--json", arguments.json, "Write one JSON object");
-  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
-  options.count("--items", arguments.items, "Differences of each kind to show");
+  options.add_text("A", arguments.file, "An envelope, or - for stdin");
+  options.add_text("B", arguments.other_file, "Another one, or - for stdin");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
+  options.add_flag("--no-colours", arguments.no_colours,
+                   "No colours, even on a terminal");
+  options.add_count("--items", arguments.items, "Differences of each kind to show");
 }
 
 Exit run_diff(const Arguments& arguments) {

@@ -8,19 +8,21 @@ namespace {
 
 void declare_discover(Options& options, Arguments& arguments) {
   // Newer versions of CLI11 allow no colon in the name itself.
-  options.text(
+  options.add_text(
       "TARGET", arguments.target,
       "MODULE:QUALNAME, e.g. json:JSONDecoder.decode; a module; a folder or file of "
       "Python source");
-  options.text("--package", arguments.package, "All modules of an installed package");
-  options.flag("--static", arguments.is_static, "Compile modules, and import none");
-  options.flag("--import", arguments.imports,
-               "Import the modules of a folder or file too");
-  options.texts("--skip", arguments.skip,
-                "Modules to leave out: a name in their path, or a pattern");
-  options.count("--items", arguments.items, "Rows to show");
-  options.flag("--json", arguments.json, "Write JSON");
-  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
+  options.add_text("--package", arguments.package,
+                   "All modules of an installed package");
+  options.add_flag("--static", arguments.is_static, "Compile modules, and import none");
+  options.add_flag("--import", arguments.imports,
+                   "Import the modules of a folder or file too");
+  options.add_texts("--skip", arguments.skip,
+                    "Modules to leave out: a name in their path, or a pattern");
+  options.add_count("--items", arguments.items, "Rows to show");
+  options.add_flag("--json", arguments.json, "Write JSON");
+  options.add_flag("--no-colours", arguments.no_colours,
+                   "No colours, even on a terminal");
   declare_python(options, arguments);
 }
 

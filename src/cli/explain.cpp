@@ -14,13 +14,14 @@ namespace {
 
 void declare_explain(Options& options, Arguments& arguments) {
   // Newer versions of CLI11 allow no colon in the name itself.
-  options.text("TARGET", arguments.file,
-               "An envelope, or - for stdin; else MODULE:QUALNAME, e.g. job:task, "
-               "which runs Python");
-  options.text("--html", arguments.html, "Write a page for a browser to this file");
-  options.flag("--json", arguments.json, "Write one JSON object");
-  options.count("--top", arguments.top, "Parts and imports to show");
-  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
+  options.add_text("TARGET", arguments.file,
+                   "An envelope, or - for stdin; else MODULE:QUALNAME, e.g. job:task, "
+                   "which runs Python");
+  options.add_text("--html", arguments.html, "Write a page for a browser to this file");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
+  options.add_count("--top", arguments.top, "Parts and imports to show");
+  options.add_flag("--no-colours", arguments.no_colours,
+                   "No colours, even on a terminal");
   declare_python(options, arguments);
 }
 

@@ -13,14 +13,17 @@ namespace {
 constexpr std::size_t kMaxOutlineDepth = 64;  // The limit of ReportOptions.
 
 void declare_inspect(Options& options, Arguments& arguments) {
-  options.text("FILE", arguments.file, "An envelope, or - for stdin");
-  options.flag("--json", arguments.json, "Write one JSON object");
-  options.flag("--no-colours", arguments.no_colours, "No colours, even on a terminal");
-  options.count("--depth", arguments.depth, "Levels of nested containers to show",
-                kMaxOutlineDepth);
-  options.count("--items", arguments.items, "Items of each container to show");
-  options.flag("--code,--disassemble", arguments.code, "Show the instructions of code");
-  options.flag("--source", arguments.source, "Show the source that travels with code");
+  options.add_text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
+  options.add_flag("--no-colours", arguments.no_colours,
+                   "No colours, even on a terminal");
+  options.add_count("--depth", arguments.depth, "Levels of nested containers to show",
+                    kMaxOutlineDepth);
+  options.add_count("--items", arguments.items, "Items of each container to show");
+  options.add_flag("--code,--disassemble", arguments.code,
+                   "Show the instructions of code");
+  options.add_flag("--source", arguments.source,
+                   "Show the source that travels with code");
 }
 
 Exit run_inspect(const Arguments& arguments) {

@@ -15,12 +15,12 @@ namespace waybill::cli {
 namespace {
 
 void declare_keygen(Options& options, Arguments& arguments) {
-  options.text("--out", arguments.output,
-               "The files to write: PREFIX.key, and PREFIX.pub for receivers",
-               Options::Need::kRequired);
-  options.flag("--mac", arguments.mac,
-               "A key that both sides share, instead of an Ed25519 pair");
-  options.flag("--json", arguments.json, "Write one JSON object");
+  options.add_text("--out", arguments.output,
+                   "The files to write: PREFIX.key, and PREFIX.pub for receivers",
+                   Options::Need::kRequired);
+  options.add_flag("--mac", arguments.mac,
+                   "A key that both sides share, instead of an Ed25519 pair");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
 }
 
 // Writes a new file that every user may read.
@@ -31,9 +31,9 @@ Result<void> save_public(const std::string& path, const std::string& line) {
   bool is_written = file != nullptr && std::fputs((line + "\n").c_str(), file) >= 0;
   if (file != nullptr) is_written = std::fclose(file) == 0 && is_written;
   if (is_written) return {};
-  return tl::unexpected(Error{
-      ErrorCode::kBadKey, 0,
-      "cannot make the key file " + path + ": " + std::string(std::strerror(errno))});
+  return tl::unexpected(Error{ErrorCode::kBadKey, 0,
+                              "the key file " + path + " cannot be created: " +
+                                  std::string(std::strerror(errno))});
 }
 
 // `line` is empty for a key without a public half.

@@ -71,10 +71,10 @@ std::string padded(std::string text, std::size_t width, bool is_number = false) 
 }  // namespace
 
 void declare_listing(Options& options, Arguments& arguments) {
-  options.text("PATH", arguments.path, "The path of the part to list: ['a'][0].b");
-  options.count("--depth", arguments.listed_depth, "Levels of parts to show",
-                kMaxListedDepth);
-  options.count("--items", arguments.listed_items, "Parts of each part to show");
+  options.add_text("PATH", arguments.path, "The path of the part to list: ['a'][0].b");
+  options.add_count("--depth", arguments.listed_depth, "Levels of parts to show",
+                    kMaxListedDepth);
+  options.add_count("--items", arguments.listed_items, "Parts of each part to show");
 }
 
 Result<std::vector<ListedPart>> list_parts(const VerifiedEnvelope& envelope,

@@ -12,9 +12,9 @@ namespace waybill::cli {
 namespace {
 
 void declare_ls(Options& options, Arguments& arguments) {
-  options.text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.add_text("FILE", arguments.file, "An envelope, or - for stdin");
   declare_listing(options, arguments);
-  options.flag("--json", arguments.json, "Write one JSON object");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
   declare_keys(options, arguments);
 }
 

@@ -25,7 +25,7 @@ constexpr ExitRow kExits[] = {
 };
 
 void declare_man(Options& options, Arguments& arguments) {
-  options.flag("--json", arguments.json, "Write one JSON object");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
 }
 
 // Escapes text for roff: no control lines, and dashes that can be copied.

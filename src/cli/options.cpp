@@ -43,8 +43,8 @@ bool read_number(std::string_view text, Number& into) {
 
 // Unlike CLI11, refuses 0x10, and does not show the bounds of the type.
 template <typename Number>
-void add_number(CLI::App& app, const char* name, Number& into, Number lowest,
-                Number highest, std::string description) {
+void add_bounded(CLI::App& app, const char* name, Number& into, Number lowest,
+                 Number highest, std::string description) {
   const bool is_bounded = highest != std::numeric_limits<Number>::max();
   const std::string bounds =
       std::to_string(lowest) + (is_bounded ? " to " + std::to_string(highest) : " on");
@@ -62,14 +62,14 @@ void add_number(CLI::App& app, const char* name, Number& into, Number lowest,
       ->check(CLI::Validator(check, ""));
 }
 
-constexpr auto kAll = [](const CLI::App*) { return true; };
+constexpr auto kAnySubcommand = [](const CLI::App*) { return true; };
 
 // The possible values of a positional argument, by its name.
 std::vector<std::string> choices_of(const std::string& name, const CLI::App& app) {
   if (name == "SHELL") return {std::begin(kShells), std::end(kShells)};
   std::vector<std::string> commands;
   if (name != "COMMAND") return commands;
-  for (const CLI::App* sub : app.get_subcommands(kAll)) {
+  for (const CLI::App* sub : app.get_subcommands(kAnySubcommand)) {
     commands.push_back(sub->get_name());
   }
   return commands;
@@ -107,31 +107,32 @@ void add_options(const CLI::App& from, const CLI::App& app,
 
 }  // namespace
 
-void Options::flag(const char* name, bool& into, const char* description) {
+void Options::add_flag(const char* name, bool& into, const char* description) {
   app_.add_flag(name, into, description);
 }
 
-void Options::text(const char* name, std::string& into, const char* description) {
+void Options::add_text(const char* name, std::string& into, const char* description) {
   app_.add_option(name, into, description)->type_name(value_of(name))->required();
 }
 
-void Options::text(const char* name, std::optional<std::string>& into,
-                   const char* description, Need need) {
+void Options::add_text(const char* name, std::optional<std::string>& into,
+                       const char* description, Need need) {
   app_.add_option_function<std::string>(
           name, [&into](const std::string& text) { into = text; }, description)
       ->type_name(value_of(name))
       ->required(need == Need::kRequired);
 }
 
-void Options::texts(const char* name, std::vector<std::string>& into,
-                    const char* description) {
+void Options::add_texts(const char* name, std::vector<std::string>& into,
+                        const char* description) {
   app_.add_option(name, into, description)
       ->type_name(value_of(name))
       ->allow_extra_args(false);
 }
 
-void Options::choice(const char* name, std::string& into,
-                     std::span<const char* const> choices, const char* description) {
+void Options::add_choice(const char* name, std::string& into,
+                         std::span<const char* const> choices,
+                         const char* description) {
   const auto check = [choices, description](std::string& text) -> std::string {
     const bool is_valid = std::ranges::find(choices, text) != choices.end();
     return is_valid ? "" : text + " is not one of " + description;
@@ -142,28 +143,28 @@ void Options::choice(const char* name, std::string& into,
       ->check(CLI::Validator(check, ""));
 }
 
-void Options::count(const char* name, std::size_t& into, const char* description,
-                    std::size_t highest) {
-  add_number(app_, name, into, std::size_t{0}, highest, description);
+void Options::add_count(const char* name, std::size_t& into, const char* description,
+                        std::size_t highest) {
+  add_bounded(app_, name, into, std::size_t{0}, highest, description);
 }
 
-void Options::number(const char* name, int& into, int lowest, int highest,
-                     const char* description) {
-  add_number(app_, name, into, lowest, highest, description);
+void Options::add_number(const char* name, int& into, int lowest, int highest,
+                         const char* description) {
+  add_bounded(app_, name, into, lowest, highest, description);
 }
 
-Options Options::exactly_one_of(const char* what) {
+Options Options::add_exclusive_group(const char* what) {
   return Options(*app_.add_option_group(what)->require_option(1));
 }
 
 std::vector<CommandInfo> commands_of(const CLI::App& app) {
   std::vector<CommandInfo> commands;
-  for (const CLI::App* sub : app.get_subcommands(kAll)) {
+  for (const CLI::App* sub : app.get_subcommands(kAnySubcommand)) {
     CommandInfo& info = commands.emplace_back();
     info.name = sub->get_name();
     info.summary = sub->get_description();
     add_options(*sub, app, info.options);
-    for (const CLI::App* group : sub->get_subcommands(kAll)) {
+    for (const CLI::App* group : sub->get_subcommands(kAnySubcommand)) {
       add_options(*group, app, info.options);
     }
   }

@@ -26,28 +26,29 @@ class Options {
 
   explicit Options(CLI::App& app) : app_(app) {}
 
-  void flag(const char* name, bool& into, const char* description);
+  void add_flag(const char* name, bool& into, const char* description);
 
   // A required text; for a file, "-" may mean stdin.
-  void text(const char* name, std::string& into, const char* description);
+  void add_text(const char* name, std::string& into, const char* description);
   // A text. An empty one counts as given, unlike in CLI11 itself.
-  void text(const char* name, std::optional<std::string>& into, const char* description,
-            Need need = Need::kOptional);
+  void add_text(const char* name, std::optional<std::string>& into,
+                const char* description, Need need = Need::kOptional);
   // An option that may be repeated, with one value each time.
-  void texts(const char* name, std::vector<std::string>& into, const char* description);
+  void add_texts(const char* name, std::vector<std::string>& into,
+                 const char* description);
   // A required text that is one of these.
-  void choice(const char* name, std::string& into, std::span<const char* const> choices,
-              const char* description);
+  void add_choice(const char* name, std::string& into,
+                  std::span<const char* const> choices, const char* description);
 
   // A number from 0 to `highest`. Bounds and default become part of the description.
-  void count(const char* name, std::size_t& into, const char* description,
-             std::size_t highest = std::numeric_limits<std::size_t>::max());
+  void add_count(const char* name, std::size_t& into, const char* description,
+                 std::size_t highest = std::numeric_limits<std::size_t>::max());
   // A number from `lowest` to `highest`, likewise.
-  void number(const char* name, int& into, int lowest, int highest,
-              const char* description);
+  void add_number(const char* name, int& into, int lowest, int highest,
+                  const char* description);
 
   // A group of options of which exactly one is required; `what` names it in errors.
-  Options exactly_one_of(const char* what);
+  Options add_exclusive_group(const char* what);
 
  private:
   CLI::App& app_;

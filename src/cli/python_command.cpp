@@ -78,9 +78,10 @@ bool redirect_stdin(BytesView bytes) {
 }  // namespace
 
 void declare_python(Options& options, Arguments& arguments) {
-  options.text("--python", arguments.python,
-               "The interpreter; by default $WAYBILL_PYTHON, else python3 beside the "
-               "command, else that of PATH");
+  options.add_text(
+      "--python", arguments.python,
+      "The interpreter; by default $WAYBILL_PYTHON, else python3 beside the "
+      "command, else that of PATH");
 }
 
 Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,

@@ -7,16 +7,16 @@ namespace waybill::cli {
 namespace {
 
 void declare_run(Options& options, Arguments& arguments) {
-  options.text("FILE", arguments.file, "An envelope, or - for stdin");
-  options.text(
+  options.add_text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.add_text(
       "ARGS", arguments.call,
       "JSON: an array of positional arguments, or an object with args and kwargs");
   declare_keys(options, arguments);
-  options.text("--policy", arguments.policy_file,
-               "A file with the rules of a policy, which must allow it");
-  options.texts("--rename", arguments.renames,
-                "A module or name that was renamed: old.module=new.module");
-  options.flag("--json", arguments.json, "Write one JSON object");
+  options.add_text("--policy", arguments.policy_file,
+                   "A file with the rules of a policy, which must allow it");
+  options.add_texts("--rename", arguments.renames,
+                    "A module or name that was renamed: old.module=new.module");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
   declare_python(options, arguments);
 }
 

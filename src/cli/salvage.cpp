@@ -12,9 +12,9 @@ namespace waybill::cli {
 namespace {
 
 void declare_salvage(Options& options, Arguments& arguments) {
-  options.text("FILE", arguments.file, "An envelope, or the start of one");
+  options.add_text("FILE", arguments.file, "An envelope, or the start of one");
   declare_listing(options, arguments);
-  options.flag("--json", arguments.json, "Write one JSON object");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
 }
 
 // Whether each stored buffer is complete and unaltered.

@@ -12,18 +12,19 @@ namespace waybill::cli {
 namespace {
 
 void declare_sign(Options& options, Arguments& arguments) {
-  options.text("FILE", arguments.file, "An envelope, or - for stdin");
-  Options from = options.exactly_one_of("key");
-  from.text("--key", arguments.key_file, "A file with the key to sign with");
-  from.text("--key-env", arguments.key_variable,
-            "The name of an environment variable with that key");
-  options.text("--application", arguments.application,
-               "Text for the application field, which the signature covers");
-  options.text("-o,--out", arguments.output,
-               "The file to write, or - for stdout; by default stdout, unless it is a "
-               "terminal");
-  options.flag("--json", arguments.json,
-               "Write one JSON object; without --out, only for errors");
+  options.add_text("FILE", arguments.file, "An envelope, or - for stdin");
+  Options from = options.add_exclusive_group("key");
+  from.add_text("--key", arguments.key_file, "A file with the key to sign with");
+  from.add_text("--key-env", arguments.key_variable,
+                "The name of an environment variable with that key");
+  options.add_text("--application", arguments.application,
+                   "Text for the application field, which the signature covers");
+  options.add_text(
+      "-o,--out", arguments.output,
+      "The file to write, or - for stdout; by default stdout, unless it is a "
+      "terminal");
+  options.add_flag("--json", arguments.json,
+                   "Write one JSON object; without --out, only for errors");
 }
 
 Exit run_sign(const Arguments& arguments) {

@@ -13,15 +13,16 @@ namespace waybill::cli {
 namespace {
 
 void declare_verify(Options& options, Arguments& arguments) {
-  options.text("FILE", arguments.file, "An envelope, or - for stdin");
-  options.flag("--json", arguments.json, "Write one JSON object");
+  options.add_text("FILE", arguments.file, "An envelope, or - for stdin");
+  options.add_flag("--json", arguments.json, "Write one JSON object");
   declare_keys(options, arguments);
-  options.flag("--source", arguments.source,
-               "Compile the source and compare it with the bytecode (runs Python)");
-  options.text("--python", arguments.python,
-               "With --source, the interpreter, of the version that made the envelope; "
-               "by default $WAYBILL_PYTHON, else python3 beside the command, else that "
-               "of PATH");
+  options.add_flag("--source", arguments.source,
+                   "Compile the source and compare it with the bytecode (runs Python)");
+  options.add_text(
+      "--python", arguments.python,
+      "With --source, the interpreter, of the version that made the envelope; "
+      "by default $WAYBILL_PYTHON, else python3 beside the command, else that "
+      "of PATH");
 }
 
 Result<void> check_with_progress(const Envelope& envelope) {

@@ -22,20 +22,20 @@ using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
 
-bool is(const OpenContainer& container, NodeTag tag) {
+bool has_tag(const OpenContainer& container, NodeTag tag) {
   return container.tag == static_cast<std::uint8_t>(tag);
 }
 
 Link link_in_node(const OpenContainer& node) {
   const std::uint64_t index = node.index();
-  if (is(node, NodeTag::kTuple)) return {.style = Style::kIndex, .number = index};
-  if (is(node, NodeTag::kSet) || is(node, NodeTag::kFrozenSet)) {
+  if (has_tag(node, NodeTag::kTuple)) return {.style = Style::kIndex, .number = index};
+  if (has_tag(node, NodeTag::kSet) || has_tag(node, NodeTag::kFrozenSet)) {
     return {.style = Style::kPlace, .label = "element", .number = index};
   }
   const Part* part = node.shape == nullptr ? nullptr : node.shape->part(index);
   if (part == nullptr) return {.style = Style::kMarker, .label = "part"};
   const bool is_wrapper =
-      is(node, NodeTag::kIdentified) || is(node, NodeTag::kDefinitions);
+      has_tag(node, NodeTag::kIdentified) || has_tag(node, NodeTag::kDefinitions);
   if (is_wrapper && part->name == "value") return {};
   const std::string_view step = part->step.empty() ? part->name : part->step;
   const bool is_expression = step.starts_with('.') || step.starts_with('[');
@@ -96,7 +96,8 @@ std::string_view name_of_part(const OpenContainer& own) {
 }
 
 bool is_state_pair(const OpenContainer& own) {
-  return name_of_part(own) == "state" && is(own, NodeTag::kTuple) && own.count == 2;
+  return name_of_part(own) == "state" && has_tag(own, NodeTag::kTuple) &&
+         own.count == 2;
 }
 
 }  // namespace
@@ -271,7 +272,7 @@ std::string StepFormatter::shown_type(const ValueView& key) const {
 
 StepText StepFormatter::step(const Link& link, std::size_t holder) {
   // The arguments that make a bound method are attributes of it.
-  if (link.style == Style::kArgument && link.number < 2 && makes_method(holder)) {
+  if (link.style == Style::kArgument && link.number < 2 && is_method_call(holder)) {
     return {link.number == 0 ? ".__func__" : ".__self__"};
   }
   if (link.style == Style::kAttribute) {
@@ -312,7 +313,7 @@ bool StepFormatter::may_be_descriptor(const Link& link, std::size_t holder) cons
   return follow(key.offset()).is_object();
 }
 
-bool StepFormatter::makes_method(std::size_t holder) const {
+bool StepFormatter::is_method_call(std::size_t holder) const {
   const ValueView object = follow(holder);
   if (!object.is(NodeTag::kObject)) return false;
   const ValueView callable = follow(object.behind().offset());

@@ -2,7 +2,7 @@
 
 // Paths to the values of a payload, and their steps: docs/paths.md.
 //
-// A link says how a value is reached from the object that holds it: an item of a list,
+// A link is the step from an object to a value that it holds: an item of a list,
 // an attribute in the state of an object, a global of a function. Links follow from the
 // open containers alone, so a walk stores nothing for them:
 //
@@ -127,7 +127,7 @@ class StepFormatter {
   std::string text_of(const ValueView& value) const;
   StepText key_text(const Link& link) const;
   std::string shown_type(const ValueView& key) const;
-  bool makes_method(std::size_t holder) const;
+  bool is_method_call(std::size_t holder) const;
   bool may_be_descriptor(const Link& link, std::size_t holder) const;
   std::string_view name_of_function(const ValueView& function) const;
 

@@ -260,7 +260,7 @@ class Outline {
   StepFormatter steps_;
   const ReportOptions& options_;
   std::size_t max_depth_;
-  JsonTree top_;  // ContainerRole the outline.
+  JsonTree top_;  // Holds the outline.
   PayloadCursor<Note> cursor_;
   std::vector<SharedPlace> shared_;
   std::size_t deepest_ = 0;

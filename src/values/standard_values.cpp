@@ -93,7 +93,7 @@ std::string seconds_text(std::int64_t micro) {
 }
 
 Text timedelta(const Arguments& arguments) {
-  constexpr std::int64_t kMostDays = 999'999'999;
+  constexpr std::int64_t kMaxDays = 999'999'999;
   if (arguments.size() != 3) return {};
   std::int64_t parts[3];
   for (std::size_t i = 0; i < 3; ++i) {
@@ -102,7 +102,7 @@ Text timedelta(const Arguments& arguments) {
     parts[i] = *part;
   }
   const auto& [days, seconds, micro] = parts;
-  if (days < -kMostDays || days > kMostDays || seconds < 0 || seconds >= kDay ||
+  if (days < -kMaxDays || days > kMaxDays || seconds < 0 || seconds >= kDay ||
       micro < 0 || micro >= kMicro) {
     return {};
   }

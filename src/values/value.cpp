@@ -281,10 +281,10 @@ Value Value::integer(BytesView twos_complement) {
   if (bytes.size() > 8 && !is_unsigned) {
     return BigInteger(Binary(bytes.begin(), bytes.end()));
   }
-  std::uint64_t word = bytes[0] >= 0x80 ? UINT64_MAX : 0;
-  for (const std::uint8_t byte : bytes) word = word << 8 | byte;
-  if (is_unsigned) return word;
-  return static_cast<std::int64_t>(word);
+  std::uint64_t bits = bytes[0] >= 0x80 ? UINT64_MAX : 0;
+  for (const std::uint8_t byte : bytes) bits = bits << 8 | byte;
+  if (is_unsigned) return bits;
+  return static_cast<std::int64_t>(bits);
 }
 
 std::string BigInteger::decimal() const {

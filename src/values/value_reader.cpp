@@ -91,7 +91,7 @@ class UnfoldingMeter {
     const bool is_next = next_ != places_.size() && places_[next_].offset == offset;
     return is_next ? places_[next_++].number : kNone;
   }
-  // Skips the values before `offset`, to which no reference leads.
+  // Skips the shared places before `offset`, whose values are not built.
   void skip_to(std::size_t offset) {
     while (next_ != places_.size() && places_[next_].offset < offset) ++next_;
   }
