@@ -59,7 +59,7 @@ void add_phrases(Json section, std::string_view noun, Phrase phrase,
   std::size_t left_out = 0;
   for (const Json row : section["items"]) left_out += is_nested_only(row);
   const std::uint64_t count = number_of(section, "count") - left_out;
-  // Names one after all if there is no other entry.
+  // If there are no other entries, names one of these.
   if (count == 0 && left_out != 0) out.push_back(phrase(section["items"][0]));
   if (count > named) {
     const std::uint64_t left = count - named;

@@ -285,9 +285,10 @@ TEST(Array, IsNoPlainDataToWhoReads) {
 
   ASSERT_FALSE(value);
   EXPECT_EQ(value.error().code, ErrorCode::kRefused);
-  EXPECT_EQ(value.error().detail,
-            "a node object (numpy._core.numeric._frombuffer) at [0], which is no plain "
-            "data");
+  EXPECT_EQ(
+      value.error().detail,
+      "a node object (numpy._core.numeric._frombuffer) at [0], which is not plain "
+      "data");
 }
 
 TEST(Array, IsNotWrittenAsJson) {

@@ -59,7 +59,7 @@ TEST(ValueRefusals, ObjectsAreNamedByKindAndByte) {
   samples::end_object(draft.payload);
 
   EXPECT_EQ(refusal(draft), "refused " + std::to_string(kPayload + 2) +
-                                " a node object (builtins.print) at [1], which is no "
+                                " a node object (builtins.print) at [1], which is not "
                                 "plain data");
 }
 
@@ -132,7 +132,7 @@ TEST(ValueRefusals, SoAreModulesAndImportsThatNothingUses) {
   unused.manifest.imports = {{"json", ImportTime::kLoad, "json", "", "", 0}};
   unused.payload.integer(1);
 
-  EXPECT_THAT(refusal(module), testing::HasSubstr("a module (json), which is no "
+  EXPECT_THAT(refusal(module), testing::HasSubstr("a module (json), which is not "
                                                   "plain data"));
   EXPECT_THAT(refusal(unused), testing::StartsWith("refused 0 import of json"));
 }
@@ -146,8 +146,7 @@ TEST(ValueRefusals, CyclesAreNoTrees) {
 
   // One byte more of shared positions.
   EXPECT_EQ(refusal(draft), "refused " + std::to_string(kPayload + 1 + 2) +
-                                " a cycle: a container that holds itself, which is no "
-                                "tree");
+                                " a cycle: a container that holds itself");
 }
 
 TEST(ValueRefusals, WhatIsSharedIsCopied) {
