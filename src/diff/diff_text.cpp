@@ -32,7 +32,7 @@ std::string phrase_of_code(Json row) {
   const std::string name = text_of(row, "name");
   const std::string change = text_of(row, "change");
   if (change == "added") return "new code " + name;
-  if (change == "removed") return "removed code " + name;
+  if (change == "removed") return "code " + name + " (removed)";
   return format_text("code of {}: {}", name, joined(row["parts"]));
 }
 
