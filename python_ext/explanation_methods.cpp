@@ -183,10 +183,10 @@ void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks
   Ref raised;
   try {
     raised = py::take_error();
-    const bool is_ours = py::is_of(state, raised.get(), &py::LateHelpers::encode_error);
+    const bool is_ours = py::is_instance_of(state, raised.get(), &py::LateHelpers::encode_error);
     // A reducer that calls dumps() hands on an error that is complete. To walk over the
     // object once more would call it again, and double the work of each call around.
-    if (is_ours && hooks.tells_nobody() &&
+    if (is_ours && hooks.is_rewalkable() &&
         py::get_attribute(raised.get(), "_kept").get() == Py_None) {
       const Ref told = new_explanation(py::explain(state, object, hooks));
       Ref::steal(PyObject_CallFunctionObjArgs(
@@ -198,7 +198,7 @@ void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks
   } catch (const std::exception&) {
     // Likewise: no memory for more.
   }
-  py::put_back_error(raised);
+  py::restore_error(raised);
 }
 
 }  // namespace waybill::extension

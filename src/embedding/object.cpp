@@ -56,7 +56,7 @@ Ref rules_of(const py::State& state, const Renames& renames) {
         PyDict_SetItem(rules.get(), py::new_text(old).get(), py::new_text(next).get()));
   }
   // The default renames are of the class that checks rules.
-  PyObject* default_rules = py::late(state, &py::LateHelpers::known_moves);
+  PyObject* default_rules = py::late(state, &py::LateHelpers::default_renames);
   return Ref::steal(PyObject_CallOneArg(
       reinterpret_cast<PyObject*>(Py_TYPE(default_rules)), rules.get()));
 }

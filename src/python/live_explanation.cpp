@@ -152,7 +152,7 @@ class Explainer {
     if (part.kind != Kind::kValue || part.bytes < kLeastDetailed) return {};
     const Ref shape = Ref::steal_or_null(
         PyObject_CallOneArg(late(state_, &LateHelpers::shape_of), object));
-    if (!shape) forgive(PyExc_Exception);
+    if (!shape) ignore_error(PyExc_Exception);
     return shape ? text_of(shape.get()) : "";
   }
 
@@ -162,7 +162,7 @@ class Explainer {
     for (const char* attribute : {"__module__", "__qualname__"}) {
       const Ref text =
           Ref::steal_or_null(PyObject_GetAttr(object, interned(attribute).get()));
-      if (!text) forgive(PyExc_Exception);
+      if (!text) ignore_error(PyExc_Exception);
       if (!text || !PyUnicode_Check(text.get())) continue;
       name += (name.empty() ? "" : ".") + text_of(text.get());
     }
@@ -348,7 +348,7 @@ Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks,
         made = Explainer(same, graph, record).explain();
         return Ref();
       });
-  if (!made.blockers.empty() || !hooks.calls_nobody()) return made;
+  if (!made.blockers.empty() || !hooks.has_no_callbacks()) return made;
   // The parts are as if each stood where it is met first; what is sent has definitions.
   write_graph(
       state, {.hooks = hooks}, [&](GraphEncoder& graph) { graph.encode(object); },

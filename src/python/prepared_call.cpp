@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "python/encode/definitions/heads.h"
+#include "python/encode/definitions/definition_cache.h"
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/text.h"
 #include "python/sealing.h"
@@ -40,7 +40,7 @@ struct PreparedCall::Beginning {
   Ref by_value;
   Ref array_plan;  // See ArrayViews.
   std::optional<GraphEncoder> graph;
-  KeptHead head;  // Where nothing but data follows.
+  CachedHead head;  // Where nothing but data follows.
 
   Beginning(State& state, PyObject* function, EncodeHooks hooks)
       : by_value(copy_of_set(hooks.by_value)) {
@@ -65,7 +65,7 @@ struct PreparedCall::Beginning {
     OtherSections::Written written;
     Parts parts;
     others.write(state, written, parts);
-    head.sections = KeptSections(parts);
+    head.sections = CachedSections(parts);
     if (const PayloadDefinitions* definitions = graph->context().definitions_if_any()) {
       head.written = definitions->write();
     }

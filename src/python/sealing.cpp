@@ -242,7 +242,7 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   parts.payload = written.out.view();
   const Positions positions(graph);
   positions.put_into(parts);
-  if (const KeptHead* head = graph.head()) {
+  if (const CachedHead* head = graph.head()) {
     head->sections.put_into(parts);
     return write_told(written.hooks(), parts, write);
   }
@@ -251,7 +251,7 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   written.others().write(state, others, parts);
   Ref sealed = write_told(written.hooks(), parts, write);
   if (graph.is_head_new())
-    written.definitions().keep_head(parts, positions.definitions());
+    written.definitions().store_head(parts, positions.definitions());
   return sealed;
 }
 

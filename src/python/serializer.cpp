@@ -22,7 +22,7 @@
 #include "python/decode/code/code_builder.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/module_importer.h"
-#include "python/encode/definitions/unit.h"
+#include "python/encode/definitions/definition_cache.h"
 #include "python/runtime/buffer_view.h"
 #include "python/runtime/compat.h"
 #include "python/sealing.h"
@@ -33,7 +33,7 @@ void start(State& state) {
   init_state(state);
   state.code_extra_index = code_info_index();
   PyErr_Clear();  // No index left is no failure.
-  forget_kept(state);
+  clear_encode_cache(state);
   state.received = std::make_shared<DecodeCache>();
 }
 
@@ -155,8 +155,8 @@ void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
   } catch (const PyError&) {
     if (hooks.opaque == nullptr) throw;
     Ref error = take_error();
-    if (!is_of(state, error.get(), &LateHelpers::error)) {
-      put_back_error(error);
+    if (!is_instance_of(state, error.get(), &LateHelpers::error)) {
+      restore_error(error);
       throw;
     }
     code.refuse(std::move(error));
@@ -274,15 +274,15 @@ Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
 
 void use_caches(State& state, bool are_used) {
   state.uses_caches = are_used;
-  state.known_codes.use(are_used);
-  state.dict_looks.use(are_used);
+  state.code_cache.use(are_used);
+  state.dict_lookup_cache.use(are_used);
   clear_caches(state);
 }
 
 void clear_caches(State& state) {
-  state.known_codes.clear();
-  state.dict_looks.clear();
-  forget_kept(state);
+  state.code_cache.clear();
+  state.dict_lookup_cache.clear();
+  clear_encode_cache(state);
   state.received = std::make_shared<DecodeCache>();
 }
 
@@ -290,14 +290,14 @@ Ref cache_info(const State& state) {
   const auto number = [](std::uint64_t value) {
     return static_cast<unsigned long long>(value);
   };
-  const KnownCodes& codes = state.known_codes;
+  const CodeCache& codes = state.code_cache;
   return Ref::steal(Py_BuildValue(
-      "{s{sKsK}s{sKsK}s{sKsKsKsK}}", "functions", "hits", number(state.kept_hits),
-      "misses", number(state.kept_misses), "received", "hits",
-      number(state.received_hits), "misses", number(state.received_misses), "code",
+      "{s{sKsK}s{sKsK}s{sKsKsKsK}}", "functions", "hits", number(state.encode_hits),
+      "misses", number(state.encode_misses), "received", "hits",
+      number(state.decode_hits), "misses", number(state.decode_misses), "code",
       "entries", number(codes.held_count()), "bytes", number(codes.held_bytes()),
-      "max_entries", number(KnownCodes::kMaxEntries), "max_bytes",
-      number(KnownCodes::kMaxHeldBytes)));
+      "max_entries", number(CodeCache::kMaxEntries), "max_bytes",
+      number(CodeCache::kMaxHeldBytes)));
 }
 
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,

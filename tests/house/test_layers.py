@@ -62,7 +62,7 @@ EXCEPTIONS = {
     ("src/python/walker/import_collector.h", "waybill/manifest.h"),
     # ContentHash and PythonVersion stand in the header of envelopes.
     ("src/python/walker/code_info.h", "waybill/envelope.h"),
-    ("src/python/runtime/known_codes.h", "waybill/envelope.h"),
+    ("src/python/runtime/code_cache.h", "waybill/envelope.h"),
     ("src/python/runtime/state.h", "waybill/envelope.h"),
     # Cuts text between characters.
     ("src/python/runtime/text.cpp", "wire/utf8.h"),

@@ -360,7 +360,7 @@ bool DecodeCache::came_before(BytesView prefix) {
 
 Ref DecodeCache::Lease::decode(State& state) {
   Ref object = entry_ ? entry_->decode(state, bytes_) : Ref();
-  ++(object ? state.received_hits : state.received_misses);
+  ++(object ? state.decode_hits : state.decode_misses);
   return object;
 }
 

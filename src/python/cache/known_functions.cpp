@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "python/cache/methods.h"
-#include "python/guards/object_checks.h"
+#include "python/guards/object_form.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
-#include "python/runtime/leaves.h"
+#include "python/runtime/objects.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/objects.h"
 
@@ -205,7 +205,7 @@ bool KnownFunctions::is_same(const State& state, const Value& known, PyObject* v
   PyObject* module = look_up(state, loaded, known.module.get());
   if (!known.name) return module == value;
   return module != nullptr && PyModule_Check(module) &&
-         look_into(state, module, known.name.get()) == value;
+         look_up_in(state, module, known.name.get()) == value;
 }
 
 bool KnownFunctions::are_same(const State& state) const {

@@ -10,7 +10,7 @@
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
-#include "python/walker/code_view.h"
+#include "python/walker/code_info.h"
 
 namespace waybill::py {
 

@@ -21,7 +21,7 @@ namespace {
 // other type than most. Null if there is nothing, or what is not to be had by looking.
 Ref attribute_of_module(const State& state, PyObject* module, PyObject* name) {
   if (!PyModule_CheckExact(module)) return {};
-  PyObject* value = look_into(state, module, name);
+  PyObject* value = look_up_in(state, module, name);
   if (value == nullptr || is_lazy_import(state, value)) return {};
   return Ref::share(value);
 }

@@ -422,9 +422,9 @@ void GraphDecoder::push(Frame&& frame) {
 Ref GraphDecoder::new_instance(PyObject* type) {
   if (!PyType_Check(type)) return {};
   PyTypeObject* const cls = as_type(type);
-  if (!state_.ordinary_types.know(cls)) {
+  if (!state_.ordinary_types.contains(cls)) {
     built_.hide();  // To look at a class may run code, if it is a strange one.
-    if (!state_.ordinary_types.have(state_.names, cls)) return {};
+    if (!state_.ordinary_types.is_ordinary(state_.names, cls)) return {};
   }
   if (is_verified() && !arrivals().open_types().empty()) return {};
   const Ref no_arguments = Ref::steal(PyTuple_New(0));

@@ -91,8 +91,8 @@ void describe_failure(const State& state, std::span<const Frame> stack) {
   }
   const Ref raised = take_error();
   // Waybill's own errors say where they are.
-  if (is_of(state, raised.get(), &LateHelpers::error)) {
-    put_back_error(raised);
+  if (is_instance_of(state, raised.get(), &LateHelpers::error)) {
+    restore_error(raised);
     return;
   }
   const std::string note =

@@ -354,7 +354,7 @@ bool GraphDecoder::set_item(Frame& frame, const Ref& value) {
     if (std::exchange(frame.is_bound, false) || !frame.is_known) {
       // Names stand in the order in which their values are complete; those of a module
       // in its own, whoever brought them first.
-      if (PyDict_DelItem(dict, key) != 0) forgive(PyExc_KeyError);
+      if (PyDict_DelItem(dict, key) != 0) ignore_error(PyExc_KeyError);
     }
   }
   // Keys that were unequal at the sender's may be equal here; those of data may not.

@@ -20,7 +20,7 @@
 #include "python/decode/decode_context.h"
 #include "python/decode/frame.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/leaves.h"
+#include "python/runtime/objects.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "verify/payload_check.h"

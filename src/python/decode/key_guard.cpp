@@ -40,7 +40,7 @@ std::uint64_t KeyProbes::compare(const Entry& there, PyObject* key, std::uint64_
   if (steps > most) return steps;
   const int result = PyObject_RichCompareBool(there.key.get(), key, Py_EQ);
   // Who puts the key into its container meets that too.
-  if (result < 0) forgive(PyExc_RecursionError);
+  if (result < 0) ignore_error(PyExc_RecursionError);
   is_equal = result > 0;
   return steps * meetings_;
 }

@@ -45,8 +45,8 @@ std::string need_of(const ImportRecord& record, const std::string& name) {
 Ref stand_in(const State& state, PyObject* name) {
   if (!PyErr_ExceptionMatches(PyExc_ImportError)) throw PyError();
   const Ref error = take_error();
-  if (!is_of(state, error.get(), &LateHelpers::missing_module_error)) {
-    put_back_error(error);
+  if (!is_instance_of(state, error.get(), &LateHelpers::missing_module_error)) {
+    restore_error(error);
     throw PyError();
   }
   return Ref::steal(PyObject_CallFunctionObjArgs(state.stand_in_for.get(), name,
@@ -91,9 +91,9 @@ void ModuleImporter::get_or_defer(std::size_t index) {
   } catch (const PyError&) {
     if (!renaming_.has_rules() || !PyErr_ExceptionMatches(PyExc_ImportError)) throw;
     const Ref error = take_error();
-    if (!is_of(state_, error.get(), &LateHelpers::missing_module_error) ||
+    if (!is_instance_of(state_, error.get(), &LateHelpers::missing_module_error) ||
         !renaming_.has_names_of(name(index).get())) {
-      put_back_error(error);
+      restore_error(error);
       throw;
     }
     deferred_.insert(index);

@@ -1,4 +1,4 @@
-// Which arrays share memory is known when all of them were met, and then a view may
+// Which arrays share memory is known when all of them were entry, and then a view may
 // have been written before what it is a view of. So such a payload is written twice:
 // the first time says what to share. Nothing large is copied before that.
 //
@@ -24,7 +24,7 @@ constexpr std::string_view kArrayType = "numpy.ndarray";
 std::optional<Extent> extent_of(PyObject* array) {
   Py_buffer view;
   if (PyObject_GetBuffer(array, &view, PyBUF_STRIDES) != 0) {
-    forgive(PyExc_Exception);
+    ignore_error(PyExc_Exception);
     return std::nullopt;
   }
   Extent extent;
@@ -79,20 +79,20 @@ Ref copy_in_order(const State& state, PyObject* object) {
   const Ref dtype = Ref::steal(PyObject_GetAttr(object, names.dtype.get()));
   const Ref fields = Ref::steal(PyObject_GetAttr(dtype.get(), names.names.get()));
   if (in_order.get() == Py_True && fields.get() == Py_None) return {};
-  return unless_none(call(state.copy_in_order.get(), object));
+  return null_if_none(call(state.copy_in_order.get(), object));
 }
 
-void ArrayViews::meet(PyObject* array) {
+void ArrayViews::add(PyObject* array) {
   if (const std::optional<Extent> extent = extent_of(array)) {
-    met_.push_back({*extent, Ref::share(array)});
+    entries_.push_back({*extent, Ref::share(array)});
   }
 }
 
 Ref ArrayViews::plan(const State& state) const {
-  if (met_.size() < 2) return {};
-  std::vector<const Met*> sorted;
-  for (const Met& met : met_) sorted.push_back(&met);
-  const auto low_of = [](const Met* met) { return met->extent.low; };
+  if (entries_.size() < 2) return {};
+  std::vector<const Entry*> sorted;
+  for (const Entry& entry : entries_) sorted.push_back(&entry);
+  const auto low_of = [](const Entry* entry) { return entry->extent.low; };
   std::ranges::stable_sort(sorted, std::less<>(), low_of);
   // Beside which others begin before they end.
   const Ref arrays = Ref::steal(PyList_New(0));
@@ -108,7 +108,7 @@ Ref ArrayViews::plan(const State& state) const {
     check(PyList_Append(arrays.get(), place.get()));
   }
   if (PyList_GET_SIZE(arrays.get()) == 0) return {};
-  return unless_none(call(state.plan_of_arrays.get(), arrays.get()));
+  return null_if_none(call(state.plan_of_arrays.get(), arrays.get()));
 }
 
 Ref ArrayViews::answer(PyObject* plan, PyObject* array) {
@@ -116,7 +116,7 @@ Ref ArrayViews::answer(PyObject* plan, PyObject* array) {
   if (!extent) return {};
   const Ref low = number_of(extent->low), high = number_of(extent->high);
   const Ref start = number_of(extent->start);
-  return unless_none(call(plan, array, low.get(), high.get(), start.get()));
+  return null_if_none(call(plan, array, low.get(), high.get(), start.get()));
 }
 
 }  // namespace waybill::py

@@ -31,9 +31,9 @@ struct Extent {
 class ArrayViews {
  public:
   // Notes an array, which is kept alive.
-  void meet(PyObject* array);
+  void add(PyObject* array);
 
-  bool any() const { return !met_.empty(); }
+  bool any() const { return !entries_.empty(); }
 
   // What tells how arrays of the payload travel that share memory, when it is written
   // again. Null if no two do; else runs Python. Cost: n log n for n arrays.
@@ -43,11 +43,11 @@ class ArrayViews {
   static Ref answer(PyObject* plan, PyObject* array);
 
  private:
-  struct Met {
+  struct Entry {
     Extent extent;
     Ref array;
   };
-  std::vector<Met> met_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace waybill::py

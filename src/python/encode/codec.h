@@ -5,8 +5,11 @@
 
 #include <Python.h>
 
+#include <algorithm>
+
 #include "python/encode/encode_context.h"
-#include "python/encode/plan.h"
+#include "python/encode/walk_stack.h"
+#include "python/walker/annotations.h"
 
 namespace waybill::py {
 
@@ -38,7 +41,7 @@ void describe_answer(EncodeContext&, PyObject* object, PyObject* answer, Plan& p
 Ref answer_without_class(EncodeContext&, PyObject* object, PyObject* answer);
 
 // Whether object can make an instance of it.
-bool is_laid_out_by_object(PyTypeObject* type);
+bool has_object_layout(PyTypeObject* type);
 // Whether a function needs more arguments than so many.
 bool needs_more_than(PyObject* made, Py_ssize_t count);
 
@@ -52,6 +55,28 @@ Ref user_reducer(EncodeContext& context, PyTypeObject* type);
 // Whether there is one for the metaclass of a class.
 inline bool is_reduced_by_metaclass(EncodeContext& context, PyObject* type) {
   return !PyType_CheckExact(type) && user_reducer(context, Py_TYPE(type));
+}
+
+// ---- What code and annotations of a function name: function_globals.cpp -----------
+
+// Those of a function that is written now; see DeferredGlobals for methods.
+NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
+                         const CodeInfo& info, const Annotations& annotations);
+
+// Visits the defaults of a function, and what its cells hold. `visit` must run no code
+// of Python.
+template <typename Visit>
+void visit_own_values(PyFunctionObject* function, Visit visit) {
+  const auto visit_content = [&](PyObject* value) {
+    if (PyCell_Check(value)) value = PyCell_GET(value);
+    if (value != nullptr) visit(value);
+  };
+  for (PyObject* values : {function->func_defaults, function->func_closure}) {
+    std::ranges::for_each(items_of(values), visit_content);
+  }
+  if (function->func_kwdefaults == nullptr) return;
+  for (const auto& [_, value] : PairsOf(function->func_kwdefaults))
+    visit_content(value);
 }
 
 // ---- What a receiver imports: by_reference.cpp ------------------------------------

@@ -7,9 +7,9 @@
 
 #include "format/buffer_table.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/dict_looks.h"
 #include "python/runtime/identity.h"
 #include "python/runtime/text.h"
+#include "python/runtime/version_caches.h"
 
 namespace waybill::py {
 
@@ -50,12 +50,12 @@ void EncodeContext::make_definitions() {
 
 void EncodeContext::make_others() {
   others_.emplace(state, infos(), options.hooks.by_value);
-  if (options.is_definition) others_->imports.note_uses();
+  if (options.is_definition) others_->imports.record_uses();
   if (first_ != nullptr && first_->others_) others_->fork_from(*first_->others_);
-  if (definitions_) definitions_->tell(*others_);
+  if (definitions_) definitions_->register_in(*others_);
 }
 
-bool EncodeContext::known(std::uintptr_t key) {
+bool EncodeContext::refer_or_add(std::uintptr_t key) {
   MemoEntry* entry = objects.find(key);
   if (entry == nullptr) {
     if (objects.refer_to_earlier(key, out)) return true;
@@ -101,7 +101,7 @@ Ref EncodeContext::id_of(PyObject* object) {
 std::uint32_t EncodeContext::use_code(PyObject* code_object) {
   const std::uint32_t body = code().use(code_object);
   CodeInfo& info = infos().get(code_object);
-  const bool is_wanted = wants_source() || info.came_as_source ||
+  const bool is_wanted = wants_source() || info.was_received_as_source ||
                          came_with_source(state, stack.innermost_class());
   if (!is_wanted) return body;
   std::string reason;
@@ -114,7 +114,7 @@ std::uint32_t EncodeContext::use_code(PyObject* code_object) {
   if (hooks().source == SourceUse::kDemanded) {
     fail("has no source that another Python could compile: " + reason);
   }
-  code().note_lack_of_source();
+  code().record_lack_of_source();
   return body;
 }
 
@@ -140,7 +140,7 @@ void EncodeContext::binary(std::unique_ptr<BufferView> view, wire::BufferKind ki
   out.binary(bytes);
 }
 
-void EncodeContext::note_substitution(PyObject* object, std::string policy) {
+void EncodeContext::record_substitution(PyObject* object, std::string policy) {
   imports().substitute({std::move(policy), Py_TYPE(object)->tp_name, path()});
 }
 
@@ -151,7 +151,7 @@ void EncodeContext::fail_of_length(PyObject* container) {
   fail("changed its length while it was written");
 }
 
-void EncodeContext::end_first() {
+void EncodeContext::finish_first() {
   stored.settle(true);
   deferred.clear();
   extensions.forget_types();
@@ -166,8 +166,8 @@ void EncodeContext::fork_from(const EncodeContext& first) {
   out.append_in_place(first.out.view());
 }
 
-void EncodeContext::follow_first() {
-  follows_first_ = true;
+void EncodeContext::load_first() {
+  is_first_loaded_ = true;
   if (first_->others_) others();
   dicts = first_->dicts;
   namespaces = first_->namespaces;

@@ -14,8 +14,7 @@
 #include "python/encode/array_views.h"
 #include "python/encode/by_value/by_value.h"
 #include "python/encode/code/code_encoder.h"
-#include "python/encode/definitions/definitions.h"
-#include "python/encode/instances.h"
+#include "python/encode/definitions/payload_definitions.h"
 #include "python/encode/namespaces.h"
 #include "python/encode/stored_buffers.h"
 #include "python/encode/walk_record.h"
@@ -85,13 +84,32 @@ struct OtherSections {
   void write(const State& state, Written& written, Parts& parts) const {
     imports.encode(written.manifest);
     code.write_source_locations(written.source_locations, imports.first_file(),
-                                state.known_codes);
+                                state.code_cache);
     code.write_sources(written.sources);
     parts.encoded_manifest = written.manifest.view();
     parts.code = code.bodies();
     parts.source_locations = written.source_locations.view();
     parts.sources = written.sources.view();
   }
+};
+
+// What was found out about the types of the last objects, since the next is often of
+// the same.
+class RecentTypes {
+ public:
+  // own_reducer(), asked once in a row for a type that has none.
+  Ref reducer_of(const State& state, PyObject* object);
+
+  // Whether nothing but copyreg has a say in how instances are taken apart.
+  bool is_plain(State& state, PyObject* object);
+  // Called before other code runs, which may change the type.
+  void forget_plain() { plain_ = nullptr; }
+
+  void forget_all() { *this = {}; }
+
+ private:
+  Ref unreduced_;                  // The last without an own reducer.
+  PyTypeObject* plain_ = nullptr;  // The last that was plain.
 };
 
 struct EncodeContext {
@@ -135,7 +153,7 @@ struct EncodeContext {
   StoredBuffers stored;
   WrittenObjects objects;
   WalkStack stack;  // What is being written.
-  LastTypes types;
+  RecentTypes types;
   WrittenDicts dicts;
   Namespaces namespaces;
   ObjectIds ids;
@@ -149,7 +167,7 @@ struct EncodeContext {
 
   // If an object with this key was written, writes a reference to it. Else notes that
   // it is written here and answers false.
-  bool known(std::uintptr_t key);
+  bool refer_or_add(std::uintptr_t key);
 
   // CodeSection::use(), and the source of the code where that is to travel.
   std::uint32_t use_code(PyObject* code);
@@ -166,7 +184,7 @@ struct EncodeContext {
   Ref id_of(PyObject* object);
 
   // Notes in the manifest that an object does not travel as it is.
-  void note_substitution(PyObject* object, std::string policy);
+  void record_substitution(PyObject* object, std::string policy);
 
   // Called before code that is not ours runs.
   void freeze() {
@@ -184,16 +202,16 @@ struct EncodeContext {
 
   // Forgets what is of no use to a payload that goes on after this one, and might be in
   // a cycle.
-  void end_first();
+  void finish_first();
   // Begins with what `first` has written, which outlives this. All else, which data
-  // does not need, follows by follow_first().
+  // does not need, follows by load_first().
   void fork_from(const EncodeContext& first);
   // What comes now is to find code, imports, namespaces and modules as they would be if
   // what the first context has had been written here.
-  void follow_first();
+  void load_first();
   // Whether what comes is after what another context has, of which nothing but the
   // objects is here.
-  bool is_after_first() const { return first_ != nullptr && !follows_first_; }
+  bool is_first_pending() const { return first_ != nullptr && !is_first_loaded_; }
 
   // For the collector: of what this keeps alive, all that may be in a cycle.
   int traverse(visitproc visitor, void* arg) const;
@@ -209,7 +227,7 @@ struct EncodeContext {
   std::optional<PayloadDefinitions> definitions_;
   std::optional<OtherSections> others_;
   const EncodeContext* first_ = nullptr;
-  bool follows_first_ = false;
+  bool is_first_loaded_ = false;
   std::uint64_t buffer_count_ = 0;
 };
 

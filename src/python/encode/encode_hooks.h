@@ -30,7 +30,7 @@ struct EncodeHooks {
   PyObject* buffer_callback = nullptr;   // callable(PickleBuffer) -> false: out of band
   PyObject* by_value = nullptr;          // set of str: modules and packages
   PyObject* replace = nullptr;           // callable(obj) -> what stands for it; see
-                                         // waybill._reducers.replacements.Replacements
+                                         // waybill._replacements.Replacements
   // {address: (payload, position, object)}: what earlier payloads of the same stream
   // hold; this one's objects are added. `payload` is this one's number.
   PyObject* memo = nullptr;
@@ -47,20 +47,20 @@ struct EncodeHooks {
 
   // Whether none has a say in functions and classes, and so these alone decide what
   // they become.
-  bool leave_definitions_alone() const {
+  bool allow_definitions() const {
     EncodeHooks others = *this;
     others.buffer_callback = nullptr;
-    return others.calls_nobody() && by_value == nullptr;
+    return others.has_no_callbacks() && by_value == nullptr;
   }
   // Whether a graph can be walked again after an error: nothing of the caller's but
   // replace, which is ours, is told of objects.
-  bool tells_nobody() const {
+  bool is_rewalkable() const {
     EncodeHooks others = *this;
     others.replace = nullptr;
-    return others.calls_nobody();
+    return others.has_no_callbacks();
   }
   // Whether a graph can be walked twice: nothing of the caller's is told of objects.
-  bool calls_nobody() const {
+  bool has_no_callbacks() const {
     return persistent_id == nullptr && reducer_override == nullptr &&
            dispatch_table == nullptr && buffer_callback == nullptr &&
            replace == nullptr && memo == nullptr;

@@ -7,6 +7,7 @@
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/walker/plain_instances.h"
 
 namespace waybill::py {
 
@@ -18,20 +19,74 @@ using wire::NodeTag;
 // the walk; data that is really there is held, and has no such limit.
 constexpr std::uint32_t kMaxMadeUp = 10'000;
 
+// The dict of an instance that object.__reduce_ex__ would reduce to its class and its
+// dict, which is then written without calling it; null for all else.
+Ref dict_of_plain_instance(EncodeContext& context, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  const EncodeHooks& hooks = context.hooks();
+  if (hooks.reducer_override != nullptr || hooks.replace != nullptr ||
+      hooks.memo != nullptr || hooks.persistent_id != nullptr ||
+      !context.types.is_plain(context.state, object)) {
+    return {};
+  }
+  // It may have to be made without its __new__.
+  if (type->tp_new != PyBaseObject_Type.tp_new &&
+      context.stack.is_within_method_of(context.state, type)) {
+    return {};
+  }
+  if (context.by_value.any() && context.extensions.of_type(type) != nullptr) return {};
+  // Somebody may register a reducer at any time.
+  if (user_reducer(context, type)) return {};
+  Ref dict = instance_dict(object);
+  if (!dict || !PyDict_CheckExact(dict.get())) return {};
+  // An attribute of the instance hides that of the class. The dict is the instance's
+  // and ours; whoever else has it may have sent it already.
+  if (overrides_reduction(context.state.names, dict.get()) ||
+      Py_REFCNT(dict.get()) > 2) {
+    return {};
+  }
+  return dict;
+}
+
 }  // namespace
 
-bool GraphEncoder::instance(PyObject* object) {
+Ref RecentTypes::reducer_of(const State& state, PyObject* object) {
+  auto* type = type_of(object);
+  if (type == unreduced_.get()) return {};
+  Ref reducer = own_reducer(state, object);
+  if (!reducer) unreduced_ = Ref::share(type);
+  return reducer;
+}
+
+bool RecentTypes::is_plain(State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == plain_) return true;
+  // The version of a class does not change with copyreg, nor with its list of slots.
+  if (!has_original_newobj(state)) return false;
+  PyObject* slots = slot_names(state.names, type);
+  const bool has_slots = slots != nullptr && PyList_GET_SIZE(slots) != 0;
+  if (!state.uses_caches || has_slots || !state.plain_types.contains(type)) {
+    if (!has_plain_layout(state.names, type) || reducer_of(state, object)) {
+      return false;
+    }
+    if (state.uses_caches) state.plain_types.add(type, type_version(type));
+  }
+  plain_ = type;
+  return true;
+}
+
+bool GraphEncoder::write_instance(PyObject* object) {
   auto* type = type_of(object);
   // The class is by value.
   if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE)) return false;
   MemoEntry* written = context_.objects.find(key_of(type));
   if (written == nullptr ? !defines_ : !written->is_created) return false;
-  const Ref dict = dict_of_ordinary(context_, object);
+  const Ref dict = dict_of_plain_instance(context_, object);
   if (!dict) return false;
   wire::Writer& out = context_.out;
   if (written == nullptr) {
     context_.freeze();
-    if (context_.is_after_first()) context_.follow_first();
+    if (context_.is_first_pending()) context_.load_first();
     if (!context_.definitions().define(type)) return false;
     written = context_.objects.find(key_of(type));
   }
@@ -56,20 +111,21 @@ bool GraphEncoder::instance(PyObject* object) {
   return true;
 }
 
-bool GraphEncoder::own_module(PyObject* module) {
+bool GraphEncoder::write_own_module(PyObject* module) {
   const std::uintptr_t key = key_of(module);
   const bool is_continued = !context_.extensions.is_one(module) &&
                             context_.objects.find(key) != nullptr &&
                             !context_.needs.unwritten(module).empty();
-  return (is_continued || !context_.known(key)) && other(module);
+  return (is_continued || !context_.refer_or_add(key)) && write_object(module);
 }
 
-bool GraphEncoder::other(PyObject* object) {
+bool GraphEncoder::write_object(PyObject* object) {
   context_.freeze();
-  if (context_.is_after_first()) context_.follow_first();
-  if (defines_ && defined(object)) return true;
-  if (context_.hooks().reducer_override != nullptr && overridden(object)) return true;
-  if (stand_in(object)) return true;
+  if (context_.is_first_pending()) context_.load_first();
+  if (defines_ && write_defined(object)) return true;
+  if (context_.hooks().reducer_override != nullptr && write_overridden(object))
+    return true;
+  if (write_stand_in(object)) return true;
   const bool by_value = context_.options.root_by_value && object == context_.root;
   if (!context_.by_value.any() && !by_value && write_builtin_type(context_, object)) {
     return true;
@@ -86,13 +142,13 @@ bool GraphEncoder::other(PyObject* object) {
   if (name.module && !context_.by_value.has(name.module.get())) {
     return write_global(context_, name), true;
   }
-  planned(object, nullptr);
+  write_planned(object, nullptr);
   return true;
 }
 
 // The memo has it already, as what is written next. Of a bound method the class comes
 // first, which has the function.
-bool GraphEncoder::defined(PyObject* object) {
+bool GraphEncoder::write_defined(PyObject* object) {
   if (PyMethod_Check(object)) {
     PyObject* self = PyMethod_GET_SELF(object);
     auto* type = PyType_Check(self) ? self : type_of(self);
@@ -109,7 +165,7 @@ bool GraphEncoder::defined(PyObject* object) {
   return true;
 }
 
-bool GraphEncoder::persistent(PyObject* object) {
+bool GraphEncoder::write_persistent(PyObject* object) {
   const Ref held = Ref::share(object);
   context_.freeze();
   Ref id = call(context_.hooks().persistent_id, object);
@@ -123,28 +179,28 @@ bool GraphEncoder::persistent(PyObject* object) {
   return true;
 }
 
-bool GraphEncoder::overridden(PyObject* object) {
+bool GraphEncoder::write_overridden(PyObject* object) {
   const Ref answer = call(context_.hooks().reducer_override, object);
-  return answer.get() != Py_NotImplemented && planned(object, answer.get());
+  return answer.get() != Py_NotImplemented && write_planned(object, answer.get());
 }
 
-bool GraphEncoder::stand_in(PyObject* object) {
+bool GraphEncoder::write_stand_in(PyObject* object) {
   if (!context_.by_value.any()) return false;
   GlobalName name;
   PyObject* extension = context_.extensions.of_object(object, name);
   if (extension == nullptr || !context_.stack.is_within_code()) return false;
   const Ref answer =
       context_.extensions.stand_in(object, extension, name, context_.imports());
-  return planned(object, answer.get());
+  return write_planned(object, answer.get());
 }
 
 bool GraphEncoder::end_of_methods() {
   const auto [name, answer] = context_.deferred.close_class();
   // None stands for what nothing refers to again.
-  return answer ? planned(Py_None, answer.get()) : content(name.get());
+  return answer ? write_planned(Py_None, answer.get()) : write_content(name.get());
 }
 
-bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
+bool GraphEncoder::write_planned(PyObject* object, PyObject* answer) {
   std::unique_ptr<Plan> plan = context_.stack.new_plan();
   const std::size_t start = context_.out.size();
   try {
@@ -154,7 +210,7 @@ bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
       codec_for(context_, object)(context_, object, *plan);
     }
   } catch (const PyError&) {
-    if (context_.out.size() != start || !refused(object)) throw;
+    if (context_.out.size() != start || !write_refused(object)) throw;
     return true;
   }
   if (plan->has_no_child()) {
@@ -172,13 +228,13 @@ bool GraphEncoder::planned(PyObject* object, PyObject* answer) {
   return true;
 }
 
-bool GraphEncoder::refused(PyObject* object) {
+bool GraphEncoder::write_refused(PyObject* object) {
   // What "cannot pickle" says; any other error is the object's own decision.
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   const PendingError refusal;
   if (write_as_global(context_, object)) return true;
   const Ref fresh = fresh_answer(context_, object);
-  if (fresh) return planned(object, fresh.get());
+  if (fresh) return write_planned(object, fresh.get());
   refusal.restore();
   return false;
 }

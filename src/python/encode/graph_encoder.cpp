@@ -6,7 +6,7 @@
 
 #include "python/encode/codec.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/leaves.h"
+#include "python/runtime/objects.h"
 
 namespace waybill::py {
 
@@ -41,7 +41,7 @@ void GraphEncoder::encode(PyObject* root) {
 
 void GraphEncoder::encode_definition(PyObject* root) {
   walk(root, [&] {
-    value(root);
+    write_value(root);
     run();
     context_.objects.remember();
   });
@@ -64,15 +64,15 @@ void GraphEncoder::encode_first(PyObject* tuple) {
   context_.out.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
   walk(tuple, [&] {
     push_behind_first(tuple);
-    value(PyTuple_GET_ITEM(tuple, 0));
+    write_value(PyTuple_GET_ITEM(tuple, 0));
     run(1);
   });
   pop();
-  context_.end_first();
+  context_.finish_first();
   if (context_.definitions_if_any() != nullptr) context_.others();
 }
 
-void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptHead& head,
+void GraphEncoder::encode_rest(const GraphEncoder& first, const CachedHead& head,
                                PyObject* tuple) {
   first_head_ = &head;
   context_.fork_from(first.context_);
@@ -81,11 +81,11 @@ void GraphEncoder::encode_rest(const GraphEncoder& first, const KeptHead& head,
     run();
   });
   const PayloadDefinitions* definitions = context_.definitions_if_any();
-  if (definitions != nullptr && !definitions->are_told()) context_.others();
+  if (definitions != nullptr && !definitions->are_registered()) context_.others();
   if (context_.has_others()) context_.imports().finish();
 }
 
-const KeptHead* GraphEncoder::head() const {
+const CachedHead* GraphEncoder::head() const {
   return context_.has_others() ? nullptr : head_ ? head_.get() : first_head_;
 }
 
@@ -95,19 +95,19 @@ void GraphEncoder::push_behind_first(PyObject* tuple) {
   context_.stack.back().position = 1;
 }
 
-bool GraphEncoder::watched(PyObject* object, Write write) {
-  if (context_.options.passes_over) return recorded(object, write);
-  if (!persistent(object)) (this->*write)(object);
+bool GraphEncoder::write_watched(PyObject* object, Write write) {
+  if (context_.options.passes_over) return write_recorded(object, write);
+  if (!write_persistent(object)) (this->*write)(object);
   return true;  // Frozen, at least.
 }
 
-bool GraphEncoder::recorded(PyObject* object, Write write) {
+bool GraphEncoder::write_recorded(PyObject* object, Write write) {
   WalkRecord* record = context_.options.record;
   const std::size_t size = context_.out.size();
   const std::size_t depth = context_.stack.size();
   if (record != nullptr) record->begin(context_);
   try {
-    if (context_.hooks().persistent_id == nullptr || !persistent(object)) {
+    if (context_.hooks().persistent_id == nullptr || !write_persistent(object)) {
       (this->*write)(object);
     }
     if (record != nullptr) record->written(context_, object);
@@ -131,11 +131,11 @@ void GraphEncoder::pass_over(PyObject* object, std::size_t size, std::size_t dep
   }
 }
 
-bool GraphEncoder::content(PyObject* object) {
+bool GraphEncoder::write_content(PyObject* object) {
   context_.current = object;
   if (context_.deferred.closes_class(object)) return end_of_methods();
-  if (is_long_leaf(object) && may_be_met_again(object) &&
-      context_.known(key_of(object)))
+  if (is_long_leaf(object) && may_recur(object) &&
+      context_.refer_or_add(key_of(object)))
     return false;
   if (PyBytes_CheckExact(object)) return context_.binary(object), false;
   // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
@@ -149,19 +149,20 @@ bool GraphEncoder::content(PyObject* object) {
     return false;
   }
   if (is_container(type)) {
-    return !(may_be_met_again(object) && context_.known(key_of(object))) &&
-           container(object);
+    return !(may_recur(object) && context_.refer_or_add(key_of(object))) &&
+           write_container(object);
   }
   if (PyModule_Check(object)) {
-    if (context_.is_after_first()) context_.follow_first();
+    if (context_.is_first_pending()) context_.load_first();
     if (write_module(context_, object)) return true;  // It may have run code.
     context_.needs.need_whole(object);
-    return own_module(object);
+    return write_own_module(object);
   }
-  return !context_.known(key_of(object)) && (instance(object) || other(object));
+  return !context_.refer_or_add(key_of(object)) &&
+         (write_instance(object) || write_object(object));
 }
 
-bool GraphEncoder::container(PyObject* object) {
+bool GraphEncoder::write_container(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyDict_Type) {
     context_.out.map(countable(PyDict_GET_SIZE(object)));
@@ -178,10 +179,10 @@ bool GraphEncoder::container(PyObject* object) {
     context_.stack.push(Frame::Kind::kTuple, object, PyTuple_GET_SIZE(object));
     return true;
   }
-  return set(object, type == &PySet_Type ? NodeTag::kSet : NodeTag::kFrozenSet);
+  return write_set(object, type == &PySet_Type ? NodeTag::kSet : NodeTag::kFrozenSet);
 }
 
-bool GraphEncoder::set(PyObject* object, wire::NodeTag tag) {
+bool GraphEncoder::write_set(PyObject* object, wire::NodeTag tag) {
   context_.out.node(tag, countable(PySet_GET_SIZE(object)));
   if (write_common_elements(object, context_.out)) return false;
   const Ref items = elements_of(object);
@@ -241,7 +242,7 @@ void GraphEncoder::step_sequence() {
       if (count != 0) continue;
     }
     ++frame.position;
-    if (!common(item) && !met(item) && value(item)) return;
+    if (!write_inline(item) && !refer_if_written(item) && write_value(item)) return;
   }
   pop();
 }
@@ -250,19 +251,19 @@ void GraphEncoder::step_dict() {
   for (;;) {
     if (context_.stack.back().pending) {
       const Ref pending = std::move(context_.stack.back().pending);
-      if (value(pending.get())) return;
+      if (write_value(pending.get())) return;
     }
     Frame& frame = context_.stack.back();
     demand_length(frame);
     PyObject *key, *item;
     if (!PyDict_Next(frame.object.get(), &frame.position, &key, &item)) break;
     frame.key = Ref::share(key);
-    if (common(key)) {
+    if (write_inline(key)) {
       // Nothing has run that could take the value away.
-      if (!common(item) && value(item)) return;
+      if (!write_inline(item) && write_value(item)) return;
     } else {
       frame.pending = Ref::share(item);
-      if (value(key)) return;
+      if (write_value(key)) return;
     }
   }
   end_dict();
@@ -280,7 +281,7 @@ void GraphEncoder::end_dict() {
 void GraphEncoder::step_frozen_dict() {
   if (context_.stack.back().pending) {
     const Ref pending = std::move(context_.stack.back().pending);
-    if (value(pending.get())) return;
+    if (write_value(pending.get())) return;
   }
   while (context_.stack.back().position <
          PyTuple_GET_SIZE(context_.stack.back().frozen.get())) {
@@ -288,7 +289,7 @@ void GraphEncoder::step_frozen_dict() {
     PyObject* item = PyTuple_GET_ITEM(frame.frozen.get(), frame.position);
     const bool is_key = frame.position++ % 2 == 0;
     if (is_key) frame.key = Ref::share(item);
-    if (value(item)) return;
+    if (write_value(item)) return;
   }
   end_dict();
 }
@@ -315,13 +316,13 @@ void GraphEncoder::step_plan() {
     if (step.is_global) begin_global(frame, step.label.name.get());
     bool is_other = false;
     if (plan.is_child_id()) {
-      is_other = content(child);
+      is_other = write_content(child);
     } else if (!step.is_part) {
-      is_other = value(child);
+      is_other = write_value(child);
     } else {
       context_.current = child;
-      is_other =
-          is_watched_ ? watched(child, &GraphEncoder::own_module) : own_module(child);
+      is_other = is_watched_ ? write_watched(child, &GraphEncoder::write_own_module)
+                             : write_own_module(child);
     }
     if (is_other) return;
   }
@@ -331,9 +332,9 @@ void GraphEncoder::step_plan() {
 void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {
   wire::Writer& out = context_.out;
   const Plan::Early how = frame.plan->early();
-  if (how == Plan::Early::kClass || how == Plan::Early::kClassWithWord) {
+  if (how == Plan::Early::kClass || how == Plan::Early::kClassWithHomeState) {
     out.map(0);  // A reader knows the class by its id.
-    if (how == Plan::Early::kClassWithWord) out.boolean(false);
+    if (how == Plan::Early::kClassWithHomeState) out.boolean(false);
     return;
   }
   out.node(NodeTag::kReplacement, 1);

@@ -17,7 +17,7 @@ class GraphEncoder {
  public:
   GraphEncoder(State& state, const EncodeOptions& options)
       : context_(state, options),
-        defines_(options.hooks.leave_definitions_alone() && !options.root_by_value &&
+        defines_(options.hooks.allow_definitions() && !options.root_by_value &&
                  !options.passes_over && !options.names_no_ids &&
                  !options.only_names_classes && !options.is_definition),
         is_watched_(options.hooks.persistent_id != nullptr || options.passes_over) {}
@@ -37,14 +37,14 @@ class GraphEncoder {
   // equal tuple, and outlives this; `head` is that of a payload in which only plain
   // data came after it, and outlives this, too.
   void encode_first(PyObject* tuple);
-  void encode_rest(const GraphEncoder& first, const KeptHead& head, PyObject* tuple);
+  void encode_rest(const GraphEncoder& first, const CachedHead& head, PyObject* tuple);
 
   // What was written.
   EncodeContext& context() { return context_; }
   const EncodeContext& context() const { return context_; }
   // The definitions and the other sections as they were written before, where nothing
   // but plain data is in the value; null if they are those of the context.
-  const KeptHead* head() const;
+  const CachedHead* head() const;
   // Whether the other sections are those of the definitions alone.
   bool is_head_new() const { return is_head_new_; }
   BytesView payload() const { return context_.out.view(); }
@@ -54,29 +54,30 @@ class GraphEncoder {
 
   // Each writes `object`, or its head, and answers whether the stack is another than
   // before: frames were pushed, or frozen.
-  bool value(PyObject* object) {
+  bool write_value(PyObject* object) {
     context_.current = object;
-    return is_watched_ ? watched(object, &GraphEncoder::content) : content(object);
+    return is_watched_ ? write_watched(object, &GraphEncoder::write_content)
+                       : write_content(object);
   }
   // The same by `write`, with what hooks have to say, and past what cannot travel.
   using Write = bool (GraphEncoder::*)(PyObject* object);
-  bool watched(PyObject* object, Write write);
-  bool recorded(PyObject* object, Write write);
+  bool write_watched(PyObject* object, Write write);
+  bool write_recorded(PyObject* object, Write write);
   // After an error of what has not pushed anything: writes nil, or throws it again.
   void pass_over(PyObject* object, std::size_t size, std::size_t depth);
   // value() without asking for a persistent id.
-  bool content(PyObject* object);
+  bool write_content(PyObject* object);
   // Later payloads of a stream may hold any object of this one.
-  bool may_be_met_again(PyObject* object) const {
+  bool may_recur(PyObject* object) const {
     return Py_REFCNT(object) > 1 || context_.hooks().memo != nullptr;
   }
   // value() for what no hook has a say in, without a call.
-  [[gnu::always_inline]] bool common(PyObject* object) {
+  [[gnu::always_inline]] bool write_inline(PyObject* object) {
     return context_.hooks().persistent_id == nullptr &&
            write_common(object, context_.out);
   }
   // known() for what is there already, without a call and without noting what is not.
-  bool met(PyObject* object) {
+  bool refer_if_written(PyObject* object) {
     if (Py_REFCNT(object) == 1 || is_watched_ || context_.hooks().by_value != nullptr) {
       return false;
     }
@@ -85,8 +86,8 @@ class GraphEncoder {
     context_.objects.refer_to(*entry, context_.out);
     return true;
   }
-  bool container(PyObject* object);
-  bool set(PyObject* object, wire::NodeTag tag);
+  bool write_container(PyObject* object);
+  bool write_set(PyObject* object, wire::NodeTag tag);
 
   // Carries out `work`, which writes what is in `root`; its errors get their path.
   template <typename Work>
@@ -115,37 +116,37 @@ class GraphEncoder {
 
   // Writes an instance that object.__reduce_ex__ would take apart as its class and its
   // dict, without asking that; false if it is none, or if its class comes first.
-  bool instance(PyObject* object);
+  bool write_instance(PyObject* object);
   // Writes a module by value, or what a reader has not of it.
-  bool own_module(PyObject* module);
-  bool other(PyObject* object);
+  bool write_own_module(PyObject* module);
+  bool write_object(PyObject* object);
 
   // Each writes `object` if a hook takes it on, or answers false.
-  bool persistent(PyObject* object);
-  bool overridden(PyObject* object);
+  bool write_persistent(PyObject* object);
+  bool write_overridden(PyObject* object);
   // Writes a stand-in for what an extension made, if code refers to it.
-  bool stand_in(PyObject* object);
+  bool write_stand_in(PyObject* object);
   // Writes what stands in a class behind its methods.
   bool end_of_methods();
 
   // `answer`: what a hook gave in place of the object's own reducer, or null.
-  bool planned(PyObject* object, PyObject* answer);
+  bool write_planned(PyObject* object, PyObject* answer);
   // Writes an object that refused to travel another way, and forgets the refusal.
   // False, with the error still set, if there is none.
-  bool refused(PyObject* object);
+  bool write_refused(PyObject* object);
   void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
 
   // Writes a reference to a function or class among the definitions; false if it cannot
   // stand there.
-  bool defined(PyObject* object);
+  bool write_defined(PyObject* object);
   // After the imports of all values are known.
   void finish_imports();
 
   EncodeContext context_;
   const bool defines_;     // Functions and classes may stand among definitions.
   const bool is_watched_;  // A hook is asked, or what cannot travel passed over.
-  const KeptHead* first_head_ = nullptr;  // See encode_rest().
-  std::shared_ptr<const KeptHead> head_;
+  const CachedHead* first_head_ = nullptr;  // See encode_rest().
+  std::shared_ptr<const CachedHead> head_;
   bool is_head_new_ = false;
 };
 

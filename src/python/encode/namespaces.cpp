@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "python/encode/codec.h"
+#include "python/encode/plain_writer.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
 
@@ -21,6 +23,14 @@ PyObject* text_in(const State& state, PyObject* globals, const Ref& name) {
 bool is_same(const Ref& a, const Ref& b) {
   if (!a || !b) return !a && !b;
   return PyUnicode_Compare(a.get(), b.get()) == 0;
+}
+
+void write_text_or_nil(PyObject* text, wire::Writer& out) {
+  if (text != nullptr && PyUnicode_CheckExact(text)) {
+    write_text(text, out);
+  } else {
+    out.nil();
+  }
 }
 
 }  // namespace
@@ -68,6 +78,18 @@ std::uint64_t Namespaces::number_among_many(const Known& own) {
   has_twins_ = has_twins_ || number != 0;
   numbers_[own.globals] = number;
   return number;
+}
+
+void write_namespace(EncodeContext& context, PyObject* globals) {
+  if (context.refer_or_add(key_of_namespace(globals))) return;
+  const Names& names = context.state.names;
+  wire::Writer& out = context.out;
+  const std::uint64_t number = context.namespaces.number_of(context.state, globals);
+  out.node(wire::NodeTag::kNamespace, number == 0 ? 3 : 4);
+  write_text_or_nil(raw_get(globals, names.name.get()), out);
+  write_text_or_nil(raw_get(globals, names.package.get()), out);
+  out.boolean(raw_get(globals, names.path.get()) != nullptr);
+  if (number != 0) out.unsigned_integer(number);
 }
 
 }  // namespace waybill::py

@@ -91,7 +91,7 @@ class WrittenDicts {
   // A class that travels by value, and the class whose own dict this is among those
   // that were noted: methods may hold the dict itself (the __classdict__ cell). Null if
   // none.
-  void note_class(PyObject* type) {
+  void add_class(PyObject* type) {
     const Ref dict = type_dict(as_type(type));
     const std::uintptr_t key = key_of(dict.get());
     if (classes_.find(key) == nullptr) classes_.insert(key, key_of(type));

@@ -75,7 +75,7 @@ void refuse_too_many() {
 namespace {
 
 // Whether an exact int fits into 64 bits with its sign, and its value then.
-bool is_word(PyObject* integer, std::int64_t& value) {
+bool fits_int64(PyObject* integer, std::int64_t& value) {
   if (is_short_integer(integer, value)) return true;
   int overflow = 0;
   value = PyLong_AsLongLongAndOverflow(integer, &overflow);
@@ -97,7 +97,7 @@ Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, Writer& out) 
       std::int64_t value = 0;
       if (PyFloat_CheckExact(item)) {
         at = wire::put_real(at, PyFloat_AS_DOUBLE(item));
-      } else if (PyLong_CheckExact(item) && is_word(item, value)) {
+      } else if (PyLong_CheckExact(item) && fits_int64(item, value)) {
         at = wire::put_integer(at, value);
       } else {
         out.close(at);

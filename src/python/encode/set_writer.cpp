@@ -134,7 +134,7 @@ std::string own_words(PyObject* object) {
   if (Py_TYPE(object)->tp_repr == PyBaseObject_Type.tp_repr) return {};
   const Ref words = Ref::steal_or_null(PyObject_Repr(object));
   if (!words) {
-    forgive(PyExc_Exception);
+    ignore_error(PyExc_Exception);
     return {};
   }
   return text_of(words.get()).substr(0, kMaxRepr);

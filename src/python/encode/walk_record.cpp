@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "python/encode/encode_context.h"
-#include "python/runtime/leaves.h"
+#include "python/runtime/objects.h"
 #include "wire/reader.h"
 
 namespace waybill::py {

@@ -4,7 +4,7 @@
 #include "python/encode/written_objects.h"
 
 #include "python/runtime/compat.h"
-#include "python/runtime/dict_looks.h"
+#include "python/runtime/version_caches.h"
 
 namespace waybill::py {
 

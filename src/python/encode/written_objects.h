@@ -71,9 +71,11 @@ class WrittenObjects {
       namespaces_.push_back(key);
     }
   }
-  void note(std::uintptr_t key, std::uint64_t offset) { memo_.insert(key, offset); }
+  void add_borrowed(std::uintptr_t key, std::uint64_t offset) {
+    memo_.insert(key, offset);
+  }
   // After that nothing may be written.
-  void let_go() { held_.clear(); }
+  void release() { held_.clear(); }
   void hold(PyObject* object) { held_.push_back(Ref::share(object)); }
 
   void refer_to(MemoEntry& entry, wire::Writer& out);

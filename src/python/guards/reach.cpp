@@ -8,8 +8,8 @@
 
 namespace waybill::py {
 
-// The metadata of a field that has none: a view of an empty dict, which all fields
-// have.
+// Values are views of an empty dict, which fields without metadata share, and empty
+// dicts in calls.
 bool ReachVisitor::is_value(PyObject* object) const {
   if (Py_IS_TYPE(object, &PyDictProxy_Type)) return PyObject_Size(object) == 0;
   return is_in_call_ && PyDict_CheckExact(object) && PyDict_GET_SIZE(object) == 0;
@@ -23,12 +23,12 @@ bool ReachVisitor::is_class_beside(PyObject* type, PyObject* module) const {
 
 bool ReachVisitor::has_class_beside_function() const {
   const auto is_type = [](const VisitedObject& one) {
-    const bool is_by_value = one.kind == Kind::kWalked || one.kind == Kind::kNeeded;
+    const bool is_by_value = one.kind == Kind::kWalked || one.kind == Kind::kDefinition;
     return is_by_value && PyType_Check(one.object.get());
   };
   if (std::ranges::none_of(visited_, is_type)) return false;
   return std::ranges::any_of(visited_, [&](const VisitedObject& one) {
-    // Of __main__ no class is found by name.
+    // No class is found by name in __main__.
     PyObject* globals = one.object.get();
     if (one.key != key_of_namespace(globals)) return false;
     PyObject* module = module_of_dict(state_, globals);
@@ -52,8 +52,8 @@ bool is_empty_dict(PyObject* dict) {
 std::array<Ref, 4> own_names(const State& state, PyFunctionObject* f) {
   auto* code = as_code(f->func_code);
   const auto or_none = [](PyObject* object) { return object ? object : Py_None; };
-  const auto unless = [](PyObject* told, PyObject* value) {
-    return is_same_text(value, told) ? Ref() : Ref::share(value);
+  const auto unless = [](PyObject* derived, PyObject* value) {
+    return is_same_text(value, derived) ? Ref() : Ref::share(value);
   };
   PyObject* own_name = or_none(look_up(state, f->func_globals, state.names.name.get()));
   return {unless(code->co_name, f->func_name),
@@ -62,7 +62,7 @@ std::array<Ref, 4> own_names(const State& state, PyFunctionObject* f) {
           unless(default_doc(code), or_none(f->func_doc))};
 }
 
-bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner) {
+bool may_return_text(PyCodeObject* annotate, PyCodeObject* owner) {
   const auto is_name = [&](PyObject* text) {
     if (PyUnicode_CompareWithASCIIString(text, "return") == 0) return true;
     return std::ranges::any_of(
@@ -90,20 +90,21 @@ void evaluate_annotations(const State& state, PyObject* type) {
   if (kKeepsAnnotations) return;
   const Ref dict = type_dict(as_type(type));
   PyObject* annotate = raw_get(dict.get(), state.names.annotate_func.get());
-  if (annotate == nullptr || !is_of_library(annotate)) return;
+  if (annotate == nullptr || !is_library_annotate(annotate)) return;
   const Ref evaluated =
       Ref::steal_or_null(PyObject_GetAttr(type, interned("__annotations__").get()));
-  if (!evaluated) forgive(PyExc_Exception);
+  if (!evaluated) ignore_error(PyExc_Exception);
 }
 
-bool is_other_annotations(const State& state, PyObject* dict, PyObject* name) {
+bool is_unsent_annotations(const State& state, PyObject* dict, PyObject* name) {
   const Names& names = state.names;
   const bool is_cache = name == names.annotations_cache.get();
   if (!is_cache && name != names.annotate_func.get()) return false;
   PyObject* annotate = raw_get(dict, names.annotate_func.get());
   PyObject* cache = raw_get(dict, names.annotations_cache.get());
   const bool has_annotate = annotate != nullptr && annotate != Py_None;
-  const bool is_evaluated = has_annotate && is_of_library(annotate) && cache != nullptr;
+  const bool is_evaluated =
+      has_annotate && is_library_annotate(annotate) && cache != nullptr;
   if (!is_cache) return is_evaluated;
   return is_empty_dict(cache) || (has_annotate && !is_evaluated);
 }

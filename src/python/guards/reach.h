@@ -1,7 +1,7 @@
 #pragma once
 
-// What a function or class by value reaches, walked in one order for who notes it and
-// for who compares it later. What the walk does not know, it refuses.
+// Walks all that a function or class by value reaches, in a fixed order, for the
+// visitors that record guards and check them. The walk refuses what it does not know.
 
 #include <Python.h>
 
@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "python/guards/reduced_form.h"
+#include "python/guards/object_form.h"
 #include "python/runtime/arena.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/memo.h"
@@ -25,21 +25,21 @@ namespace waybill::py {
 // An object that the rest of a payload may refer to, and its key in the memo.
 struct VisitedObject {
   std::uintptr_t key = 0;
-  Ref object;  // Null for the own dict of an instance, which nobody else may hold.
+  Ref object;  // Null for the dict of an instance: another reference would show.
   enum class Kind : std::uint8_t {
     kObject,
-    kName,    // It travels as a name.
-    kNeeded,  // A function or class by value that has guards of its own.
-    kWalked,  // Its own parts are walked: the root, or a function of a class.
+    kName,        // The object travels as a name.
+    kDefinition,  // A function or class by value that has guards of its own.
+    kWalked,      // The walk visits its parts: the root, or a function of a class.
   };
   Kind kind = Kind::kObject;
-  // Two of it are as good as one.
+  // The object has no identity: an equal one may be written instead.
   bool is_value = false;
 };
 using VisitedObjects = ArenaVector<VisitedObject>;
 
-// What the two uses of the walk share: the objects that were visited, among which are
-// the functions and classes whose own parts are still to be walked.
+// Base of the two visitors: the visited objects, which are also the queue of functions
+// and classes whose parts are still to be walked.
 class ReachVisitor {
  public:
   using Kind = VisitedObject::Kind;
@@ -51,12 +51,11 @@ class ReachVisitor {
   void enter_class() { is_in_class_ = true; }
   void leave_class() { is_in_class_ = false; }
 
-  // What is known of a code object.
   const CodeInfo& info(PyObject* code) { return infos_.get(code); }
 
-  // The function or class that is walked.
+  // The function or class from which the walk starts.
   PyObject* root() const { return visited_.front().object.get(); }
-  // The number of an object that was visited; kNoIndex if it was not.
+  // The number of a visited object; kNoIndex if it was not visited.
   std::uint32_t number_of(std::uintptr_t key) const {
     for (std::size_t i = 0; i < visited_.size(); ++i) {
       if (visited_[i].key == key) return static_cast<std::uint32_t>(i);
@@ -71,15 +70,15 @@ class ReachVisitor {
   bool add_visited(PyObject* object, Kind kind) {
     return add_visited(key_of(object), object, kind);
   }
-  // Text, a container, or what a call makes.
+  // Adds text, a container, or an object that a call makes.
   bool add_object(PyObject* object) {
     if (!add_visited(object, Kind::kObject)) return false;
     visited_.back().is_value = is_value(object);
     return true;
   }
-  // Whether a class by value is found under its own name in the module of a function:
-  // it then travels by that name, though it says that it is elsewhere, if the function
-  // is the innermost one around it.
+  // Whether the module of a visited function has a class by value under the class's own
+  // name. If that function is the innermost one around the class, the class travels by
+  // that name, whatever its __module__ is.
   bool has_class_beside_function() const;
   // The next object whose own parts are walked; null if there is none.
   PyObject* next_walked() {
@@ -92,8 +91,8 @@ class ReachVisitor {
 
  protected:
   const State& state_;
-  bool is_in_class_ = false;  // What is shown is a method, if it is a function.
-  bool is_in_call_ = false;   // What is shown is a part of what a call makes.
+  bool is_in_class_ = false;  // A function that is visited now is a method.
+  bool is_in_call_ = false;   // An object that is visited now is an argument of a call.
 
  private:
   bool is_value(PyObject* object) const;
@@ -101,62 +100,66 @@ class ReachVisitor {
 
   CodeInfos& infos_;
   VisitedObjects& visited_;
-  std::size_t next_ = 0;  // The walk has come so far.
+  std::size_t next_ = 0;  // Where next_walked() continues.
 };
 
 bool is_same_text(PyObject* a, PyObject* b);
 bool is_empty_dict(PyObject* dict);
-// Name, qualified name, module and docstring of a function; null for each that its code
-// and its globals tell.
+// Name, qualified name, module and docstring of a function; null for each that follows
+// from its code and its globals.
 std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function);
-// Whether code of deferred annotations may give text, which names more than the code.
-bool may_give_text(PyCodeObject* annotate, PyCodeObject* owner);
-// Whether a closure may have the own dict of a class, which travels as that class's.
+// Whether code of deferred annotations may return text, which may refer to further
+// names.
+bool may_return_text(PyCodeObject* annotate, PyCodeObject* owner);
+// Whether a closure may contain the dict of a class, which travels as part of the
+// class.
 bool has_class_dict(const State& state, PyFunctionObject* function);
 bool is_dict_of(PyObject* type, PyObject* dict);
-// From 3.14 on: has a class evaluate its annotations if they travel so.
+// From 3.14 on: evaluates the annotations of a class if they travel evaluated.
 void evaluate_annotations(const State& state, PyObject* type);
-// Whether an attribute of a class with this dict is one that its annotations travel
-// without.
-bool is_other_annotations(const State& state, PyObject* dict, PyObject* name);
+// Whether `name` is an annotation attribute in which the annotations of a class with
+// this dict do not travel.
+bool is_unsent_annotations(const State& state, PyObject* dict, PyObject* name);
 
-// The globals that code names, but for those that every namespace has.
+// Visits the globals that code names, but for those that every namespace has.
 template <typename Visitor>
 bool walk_globals(const State& state, PyObject* globals, const CodeInfo& info,
                   Visitor& visitor) {
-  visitor.leave_class();  // What globals hold is no part of a class.
+  visitor.leave_class();  // A function in globals is no method.
   for (const GlobalUse& use : info.globals) {
     if (is_in_every_namespace(state.names, use.name)) continue;
-    if (!visitor.value(look_up(state, globals, use.name), true)) return false;
+    if (!visitor.visit_value(look_up(state, globals, use.name), true)) return false;
   }
   return true;
 }
 
-// Code that runs meanwhile, and other threads, may put another dict in its place.
+// Holds the dict: Python code that the visitor runs, and other threads, may replace it.
 template <typename Visitor>
 bool walk_dict(PyObject* borrowed, Visitor& visitor) {
   const Ref held_dict = Ref::share(borrowed);
   PyObject* dict = held_dict.get();
   if (!PyDict_CheckExact(dict) ||
-      !visitor.count(static_cast<std::size_t>(PyDict_GET_SIZE(dict)))) {
+      !visitor.visit_count(static_cast<std::size_t>(PyDict_GET_SIZE(dict)))) {
     return false;
   }
   for (const auto& [name, value] : PairsOf(dict)) {
     const Ref held = Ref::share(name);
-    if (!visitor.value(value, true) || !visitor.value(name, false)) return false;
+    if (!visitor.visit_value(value, true) || !visitor.visit_value(name, false))
+      return false;
   }
   return true;
 }
 
-// What gives the annotations of a function, and what these name by text.
+// Visits the __annotate__ function of a function, and the globals that text in the
+// annotations refers to.
 template <typename Visitor>
 bool walk_annotate(const State& state, PyFunctionObject* function, PyObject* annotate,
                    Visitor& visitor) {
   const Ref held = Ref::share(annotate);
-  if (!PyFunction_Check(annotate) || !visitor.method(annotate)) return false;
+  if (!PyFunction_Check(annotate) || !visitor.visit_method(annotate)) return false;
   auto* code = as_code(PyFunction_GET_CODE(annotate));
   auto* own = as_code(function->func_code);
-  if (is_wrapping(state, function) || !may_give_text(code, own)) return true;
+  if (has_wrapped_function(state, function) || !may_return_text(code, own)) return true;
   const Ref named = code_of_annotation(state, annotate, as_object(function));
   return !named || walk_globals(state, function->func_globals,
                                 visitor.info(named.get()), visitor);
@@ -170,15 +173,15 @@ bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
     return walk_annotate(state, f, annotations.annotate, visitor);
   }
   const Ref& evaluated = annotations.evaluated;
-  if (!evaluated) return visitor.count(0);
-  if (!visitor.object(evaluated.get()) || !walk_dict(evaluated.get(), visitor)) {
+  if (!evaluated) return visitor.visit_count(0);
+  if (!visitor.visit_object(evaluated.get()) || !walk_dict(evaluated.get(), visitor)) {
     return false;
   }
-  // Whoever asks for them looks into the function that this one wraps.
-  if (is_wrapping(state, f)) return true;
+  // Readers of the annotations use those of the wrapped function.
+  if (has_wrapped_function(state, f)) return true;
   const Ref values = Ref::steal(PyDict_Values(evaluated.get()));
   for (PyObject* text : items_of(values.get())) {
-    if (is_without_text(text)) continue;
+    if (has_no_text(text)) continue;
     if (!PyUnicode_CheckExact(text)) return false;
     const Ref code = code_of_annotation(state, text);
     if (!code) continue;
@@ -194,15 +197,15 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
   auto* f = as_function(object);
   const Ref code = Ref::share(f->func_code);
   const CodeInfo& info = visitor.info(code.get());
-  if (type_parameters(object) != nullptr || !visitor.code(code.get()) ||
-      !visitor.name_space(f->func_globals)) {
+  if (type_parameters(object) != nullptr || !visitor.visit_code(code.get()) ||
+      !visitor.visit_globals(f->func_globals)) {
     return false;
   }
   for (const Ref& name : own_names(state, f)) {
-    if (!visitor.value(name.get(), false)) return false;
+    if (!visitor.visit_value(name.get(), false)) return false;
   }
   const auto cells = items_of(f->func_closure);
-  if (!visitor.count(cells.size())) return false;
+  if (!visitor.visit_count(cells.size())) return false;
   for (PyObject* cell : cells) {
     if (!PyCell_Check(cell)) return false;
     PyObject* content = PyCell_GET(cell);
@@ -210,66 +213,69 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
       content = visitor.root();  // The dict travels as that of the class.
       if (!is_dict_of(content, PyCell_GET(cell))) return false;
     }
-    if (!visitor.object(cell) || !visitor.value(content, true)) return false;
+    if (!visitor.visit_object(cell) || !visitor.visit_value(content, true))
+      return false;
   }
-  if (!visitor.value(f->func_defaults, false)) return false;
-  if (f->func_kwdefaults == nullptr ? !visitor.value(nullptr, false)
+  if (!visitor.visit_value(f->func_defaults, false)) return false;
+  if (f->func_kwdefaults == nullptr ? !visitor.visit_value(nullptr, false)
                                     : !walk_dict(f->func_kwdefaults, visitor)) {
     return false;
   }
   if (!walk_annotations(state, object, visitor)) return false;
   PyObject* attributes = is_empty_dict(f->func_dict) ? nullptr : f->func_dict;
-  return visitor.value(attributes, false) &&
+  return visitor.visit_value(attributes, false) &&
          walk_globals(state, f->func_globals, info, visitor);
 }
 
 template <typename Visitor>
 bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
-  if (!visitor.type(object)) return false;
+  if (!visitor.visit_type(object)) return false;
   auto* type = as_type(object);
   evaluate_annotations(state, object);
   const Ref dict = type_dict(type), bases = Ref::share(type->tp_bases);
-  if (!visitor.value(type_of(object), false) ||
-      !visitor.count(items_of(bases.get()).size())) {
+  if (!visitor.visit_value(type_of(object), false) ||
+      !visitor.visit_count(items_of(bases.get()).size())) {
     return false;
   }
   for (PyObject* base : items_of(bases.get())) {
-    if (!visitor.value(base, false)) return false;
+    if (!visitor.visit_value(base, false)) return false;
   }
   const Ref name = Ref::steal(PyType_GetName(type));
   const Ref qualified = Ref::steal(PyType_GetQualName(type));
   PyObject* module = raw_get(dict.get(), state.names.module.get());
   for (PyObject* text : {name.get(), qualified.get(), module}) {
-    if (!visitor.value(text, false)) return false;
+    if (!visitor.visit_value(text, false)) return false;
   }
   for (const auto& [key, value] : PairsOf(dict.get())) {
-    if (is_no_annotations(key, value) || is_other_annotations(state, dict.get(), key)) {
+    if (is_empty_annotations(key, value) ||
+        is_unsent_annotations(state, dict.get(), key)) {
       continue;
     }
-    if (!visitor.attribute(object, key, value)) return false;
+    if (!visitor.visit_attribute(object, key, value)) return false;
   }
   return true;
 }
 
-// Shows the visitor all that a function or class reaches, and the same of the methods
-// of a class. Other functions and classes by value are shown, and not walked. A visitor
-// is a ReachVisitor with these, each of which answers whether to go on:
+// Visits all that a function or class reaches, and all that the methods of a class
+// reach. Other functions and classes by value are visited, but their parts are not. A
+// visitor derives from ReachVisitor and has these functions, which return whether to
+// continue:
 //
-//   code(code)              of a function
-//   name_space(globals)     the dict of its globals
-//   type(type)              a class by value, whose parts follow
-//   attribute(type, name, value)  of that class
-//   count(number)           so many cells, bases or pairs follow
-//   object(object)          a cell, or a dict of annotations
-//   own_dict(dict)          of an instance, whose items follow
-//   element(value)          of a set
-//   method(function)  of a class, or what gives the annotations of a function
-//   value(value, is_named)  whatever a name means; null where it means nothing
+//   visit_code(code)              of a function
+//   visit_globals(globals)        the dict of its globals
+//   visit_type(type)              a class by value, whose parts follow
+//   visit_attribute(type, name, value)  of that class
+//   visit_count(number)           number of cells, bases or pairs that follow
+//   visit_object(object)          a cell, or a dict of annotations
+//   visit_own_dict(dict)          of an instance, whose items follow
+//   visit_element(value)          of a set
+//   visit_method(function)        of a class, or an __annotate__ function
+//   visit_value(value, is_named)  any other value; null where a name has none
 //
-// A value is shown before its name and held by nobody else than the program, so that a
-// visitor can count who refers to it; what the visitor runs may take it away.
+// Values are visited before keys and only borrowed, so the visitor may inspect
+// reference counts. Code that the visitor runs may free the value.
 //
-// False if the visitor or the walk refuses. The walk may run code of others.
+// False if the visitor or the walk refuses. The walk may run Python code.
 template <typename Visitor>
 bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
   if (find_by_own_name(state, root).module ||
@@ -279,9 +285,10 @@ bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
   while (PyObject* object = visitor.next_walked()) {
     // Functions that a method wraps are methods, too.
     if (object != root) visitor.enter_class();
-    const bool goes_on = PyType_Check(object) ? walk_class(state, object, visitor)
-                                              : walk_function(state, object, visitor);
-    if (!goes_on) return false;
+    const bool may_continue = PyType_Check(object)
+                                  ? walk_class(state, object, visitor)
+                                  : walk_function(state, object, visitor);
+    if (!may_continue) return false;
     visitor.leave_class();
   }
   return !visitor.has_class_beside_function();

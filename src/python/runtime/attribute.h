@@ -21,7 +21,7 @@ inline Ref get_attribute(PyObject* object, const char* name) {
 
 // Forgets the error that is set if it is of this kind; any other goes on. For C
 // functions that fail where there is nothing to find.
-inline void forgive(PyObject* kind) {
+inline void ignore_error(PyObject* kind) {
   if (!PyErr_Occurred()) return;
   if (!PyErr_ExceptionMatches(kind)) throw PyError();
   PyErr_Clear();
@@ -59,7 +59,7 @@ inline Ref take_error() {
 }
 
 // Sets again what take_error() gave, as it was.
-inline void put_back_error(Ref raised) {
+inline void restore_error(Ref raised) {
   PyObject* type = type_of(raised.get());
   PyObject* traceback = PyException_GetTraceback(raised.get());
   PyErr_Restore(Ref::share(type).release(), raised.release(), traceback);
@@ -68,7 +68,7 @@ inline void put_back_error(Ref raised) {
 // The instance's own dict; null if it has none.
 inline Ref instance_dict(PyObject* object) {
   Ref dict = Ref::steal_or_null(PyObject_GenericGetDict(object, nullptr));
-  if (!dict) forgive(PyExc_AttributeError);
+  if (!dict) ignore_error(PyExc_AttributeError);
   return dict;
 }
 

@@ -240,7 +240,7 @@ inline std::uint32_t type_version(PyTypeObject* type) {
 }
 
 // Where instances have the slot that a descriptor is of; 0 if it is of none.
-inline Py_ssize_t place_of_member(PyObject* descriptor) {
+inline Py_ssize_t offset_of_member(PyObject* descriptor) {
   if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) return 0;
   const auto* member = reinterpret_cast<PyMemberDescrObject*>(descriptor)->d_member;
   return member->type == T_OBJECT_EX ? member->offset : 0;

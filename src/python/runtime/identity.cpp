@@ -60,7 +60,7 @@ Ref own_id(const State& state, PyObject* object) {
 
 Ref text_id_of(const State& state, PyObject* type, bool is_asked) {
   if (!is_asked && PyDict_GET_SIZE(state.text_ids.get()) == 0) return {};
-  return unless_none(Ref::steal(
+  return null_if_none(Ref::steal(
       PyObject_CallMethodObjArgs(state.tracker.get(), state.names.text_id_of.get(),
                                  type, is_asked ? Py_True : Py_False, nullptr)));
 }

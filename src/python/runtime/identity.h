@@ -1,7 +1,7 @@
 #pragma once
 
 // What has an id of its own: classes by value, and what else is one object in each
-// process. waybill._classes.identity keeps the ids; here they are looked up.
+// process. waybill._identity keeps the ids; here they are looked up.
 
 #include <Python.h>
 

@@ -26,11 +26,11 @@ PyObject* instance_get(PyObject* object, PyObject* name) {
 
 // One step of a qualified name, looked up raw: a module's dict or a class's own.
 Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
-  if (PyModule_Check(owner)) return Ref::share(look_into(state, owner, name));
+  if (PyModule_Check(owner)) return Ref::share(look_up_in(state, owner, name));
   if (!PyType_Check(owner)) {
     // Neither module nor class, so asking it is what everybody does.
     Ref value = Ref::steal_or_null(PyObject_GetAttr(owner, name));
-    if (!value) forgive(PyExc_AttributeError);
+    if (!value) ignore_error(PyExc_AttributeError);
     return value;
   }
   Ref dict = type_dict(as_type(owner));
@@ -45,7 +45,7 @@ Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
 }  // namespace
 
 PyObject* spec_of(const State& state, PyObject* module) {
-  PyObject* spec = look_into(state, module, state.names.spec.get());
+  PyObject* spec = look_up_in(state, module, state.names.spec.get());
   return spec == Py_None ? nullptr : spec;
 }
 
@@ -95,7 +95,7 @@ PyObject* module_in(const State& state, PyObject* loaded, PyObject* name) {
 }
 
 PyObject* module_name(const State& state, PyObject* module, PyObject* loaded) {
-  PyObject* name = look_into(state, module, state.names.name.get());
+  PyObject* name = look_up_in(state, module, state.names.name.get());
   if (name != nullptr && PyUnicode_Check(name) &&
       module_in(state, loaded, name) == module) {
     return name;
@@ -253,7 +253,7 @@ GlobalName find_inner_module(const State& state, PyObject* module) {
 
 bool is_in_builtins(const State& state, PyObject* object, PyObject* name) {
   PyObject* builtins = find_module(state, state.names.builtins_plain.get());
-  return builtins != nullptr && look_into(state, builtins, name) == object;
+  return builtins != nullptr && look_up_in(state, builtins, name) == object;
 }
 
 Ref name_of_builtin_type(const State& state, PyObject* object) {
@@ -421,7 +421,7 @@ PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded
 
 bool is_findable(const State& state, PyObject* module) {
   // Nearly always it was asked about, under the name that it tells.
-  PyObject* name = look_into(state, module, state.names.name.get());
+  PyObject* name = look_up_in(state, module, state.names.name.get());
   PyObject* own_spec = spec_of(state, module);
   if (name != nullptr && PyUnicode_Check(name) && own_spec != nullptr &&
       raw_get(state.found.get(), name) == own_spec) {

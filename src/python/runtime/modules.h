@@ -26,9 +26,9 @@ inline PyObject* find_module(const State& state, PyObject* name) {
 
 // What the globals of a module, or sys.modules, have for a name.
 inline PyObject* look_up(const State& state, PyObject* dict, PyObject* name) {
-  return state.dict_looks.get(dict, name);
+  return state.dict_lookup_cache.get(dict, name);
 }
-inline PyObject* look_into(const State& state, PyObject* module, PyObject* name) {
+inline PyObject* look_up_in(const State& state, PyObject* module, PyObject* name) {
   return look_up(state, PyModule_GetDict(module), name);
 }
 

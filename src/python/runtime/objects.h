@@ -1,7 +1,7 @@
 #pragma once
 
-// Objects of the interpreter as C++ goes through them: by the types of their structs,
-// item by item, and by calls.
+// Access to objects of the interpreter: casts to their structs, iteration over their
+// items, calls, and tests for leaves.
 
 #include <Python.h>
 
@@ -27,21 +27,21 @@ inline PyCodeObject* as_code(PyObject* object) {
 }
 inline PyObject* type_of(PyObject* object) { return as_object(Py_TYPE(object)); }
 
-// The items of a tuple, or of a list that nothing changes meanwhile; none of null.
+// The items of a tuple, or of a list that does not change meanwhile; empty for null.
 inline std::span<PyObject* const> items_of(PyObject* sequence) {
   if (sequence == nullptr) return {};
   return {PySequence_Fast_ITEMS(sequence),
           static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence))};
 }
 
-// The classes on the way of a type, which is the first of them.
+// The MRO of a type, which is its first item.
 inline std::span<PyTypeObject* const> order_of(PyTypeObject* type) {
   const auto items = items_of(type->tp_mro);
   return {reinterpret_cast<PyTypeObject* const*>(items.data()), items.size()};
 }
 
-// Goes through a dict as PyDict_Next does: what runs meanwhile may give other values to
-// its keys.
+// Iterates over a dict by PyDict_Next. Code that runs meanwhile may replace values, but
+// must not add or remove keys.
 class PairsOf {
  public:
   struct Pair {
@@ -72,18 +72,39 @@ class PairsOf {
   PyObject* dict_;
 };
 
-// What a callable answers. Throws PyError.
+// Calls a callable. Throws PyError.
 template <typename... Arguments>
 Ref call(PyObject* callable, Arguments*... arguments) {
-  PyObject* own_place_and_arguments[] = {nullptr, arguments...};
+  // The callee may use the slot before the arguments, as the flag says.
+  PyObject* slot_and_arguments[] = {nullptr, arguments...};
   return Ref::steal(PyObject_Vectorcall(
-      callable, own_place_and_arguments + 1,
+      callable, slot_and_arguments + 1,
       sizeof...(arguments) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
 }
 
-// The same, or null where it is None.
-inline Ref unless_none(Ref object) {
+// `object`, or null if it is None.
+inline Ref null_if_none(Ref object) {
   return object.get() == Py_None ? Ref() : std::move(object);
+}
+
+// ---- Leaves ----------------------------------------------------------------------
+
+// Whether an object is a leaf of an exact builtin type: hash(), == and repr() run no
+// Python code and read no other object.
+inline bool is_simple(PyObject* object) {
+  return PyUnicode_CheckExact(object) || PyLong_CheckExact(object) ||
+         PyBytes_CheckExact(object) || PyFloat_CheckExact(object) ||
+         PyBool_Check(object) || object == Py_None;
+}
+
+// Shorter text and bytes are not shared: a reference to them would save little.
+inline constexpr Py_ssize_t kSharedLength = 64;
+
+// Whether a leaf is long enough to be shared by identity.
+inline bool is_long_leaf(PyObject* object) {
+  if (PyUnicode_CheckExact(object))
+    return PyUnicode_GET_LENGTH(object) >= kSharedLength;
+  return PyBytes_CheckExact(object) && PyBytes_GET_SIZE(object) >= kSharedLength;
 }
 
 }  // namespace waybill::py

@@ -109,8 +109,8 @@ constexpr HelperRow kHelpers[] = {
     {&State::make_lazy_import, "waybill._reducers", "make_lazy_import"},
     {&State::take_global_apart, "waybill._reducers", "take_global_apart"},
     {&State::fresh_global, "waybill._reducers", "fresh_global"},
-    {&State::annotation_codes, "waybill._classes.annotations", "CODES"},
-    {&State::code_of_annotation, "waybill._classes.annotations", "code_of_annotation"},
+    {&State::annotation_codes, "waybill._annotations", "CODES"},
+    {&State::code_of_annotation, "waybill._annotations", "code_of_annotation"},
     {&State::stand_in_for, "waybill._reducers", "stand_in_for"},
     {&State::reduce_to_name, "waybill._reducers", "reduce_to_name"},
     {&State::reduce_by_type, "waybill._reducers", "reduce_by_type"},
@@ -120,21 +120,21 @@ constexpr HelperRow kHelpers[] = {
     {&State::with_globals, "waybill._reducers", "with_globals"},
     {&State::stand_in_answer, "waybill._reducers", "stand_in_answer"},
     {&State::reduce_without_class, "waybill._reducers", "reduce_without_class"},
-    {&State::class_parts, "waybill._classes.parts", "class_parts"},
-    {&State::class_given, "waybill._classes.parts", "GIVEN"},
-    {&State::make_class, "waybill._classes.making", "make_class"},
-    {&State::set_class_attribute, "waybill._classes.making", "set_class_attribute"},
-    {&State::finish_class, "waybill._classes.making", "finish_class"},
-    {&State::tracker, "waybill._classes.identity", "TRACKER"},
-    {&State::word_of, "waybill._state.baselines", "word_of"},
-    {&State::make_merge, "waybill._state.merge", "Merge"},
-    {&State::options, "waybill._api.configuration", "OPTIONS"},
-    {&State::class_serials, "waybill._state.baselines", "SERIALS"},
-    {&State::class_uses, "waybill._state.baselines", "USES"},
-    {&State::is_local, "waybill._modules.by_value", "is_local"},
-    {&State::is_found, "waybill._modules.by_value", "is_found"},
-    {&State::registered, "waybill._modules.by_value", "REGISTERED"},
-    {&State::load_late, "waybill._api.lazy", "load"},
+    {&State::class_parts, "waybill._class_parts", "class_parts"},
+    {&State::implicit_attributes, "waybill._class_parts", "GIVEN"},
+    {&State::make_class, "waybill._classes", "make_class"},
+    {&State::set_class_attribute, "waybill._classes", "set_class_attribute"},
+    {&State::finish_class, "waybill._classes", "finish_class"},
+    {&State::tracker, "waybill._identity", "TRACKER"},
+    {&State::word_of, "waybill._baselines", "word_of"},
+    {&State::make_merge, "waybill._merge", "Merge"},
+    {&State::options, "waybill._configuration", "OPTIONS"},
+    {&State::class_serials, "waybill._baselines", "SERIALS"},
+    {&State::class_uses, "waybill._baselines", "USES"},
+    {&State::is_local, "waybill._modules", "is_local"},
+    {&State::is_found, "waybill._modules", "is_found"},
+    {&State::registered, "waybill._modules", "REGISTERED"},
+    {&State::load_late, "waybill._late", "load"},
 };
 
 struct LateRow {
@@ -144,19 +144,19 @@ struct LateRow {
 };
 
 constexpr LateRow kLateHelpers[] = {
-    {&LateHelpers::error, "_api.errors", "Error"},
-    {&LateHelpers::encode_error, "_api.errors", "EncodeError"},
-    {&LateHelpers::decode_error, "_api.errors", "DecodeError"},
-    {&LateHelpers::python_mismatch_error, "_api.errors", "PythonMismatchError"},
-    {&LateHelpers::missing_module_error, "_api.errors", "MissingModuleError"},
-    {&LateHelpers::policy_error, "_api.errors", "PolicyError"},
-    {&LateHelpers::signature_error, "_api.errors", "SignatureError"},
-    {&LateHelpers::make_encode_error, "_api.errors", "make_encode_error"},
-    {&LateHelpers::remedy, "_explain.remedies", "remedy"},
-    {&LateHelpers::shape_of, "_explain.explanation", "shape_of"},
-    {&LateHelpers::complete_error, "_api.errors", "complete"},
-    {&LateHelpers::dumps_with, "_api.functions", "dumps_with"},
-    {&LateHelpers::loads_with, "_api.functions", "loads_with"},
+    {&LateHelpers::error, "_errors", "Error"},
+    {&LateHelpers::encode_error, "_errors", "EncodeError"},
+    {&LateHelpers::decode_error, "_errors", "DecodeError"},
+    {&LateHelpers::python_mismatch_error, "_errors", "PythonMismatchError"},
+    {&LateHelpers::missing_module_error, "_errors", "MissingModuleError"},
+    {&LateHelpers::policy_error, "_errors", "PolicyError"},
+    {&LateHelpers::signature_error, "_errors", "SignatureError"},
+    {&LateHelpers::make_encode_error, "_errors", "make_encode_error"},
+    {&LateHelpers::remedy, "_remedies", "remedy"},
+    {&LateHelpers::shape_of, "_explaining", "shape_of"},
+    {&LateHelpers::complete_error, "_errors", "complete"},
+    {&LateHelpers::dumps_with, "_face", "dumps_with"},
+    {&LateHelpers::loads_with, "_face", "loads_with"},
     {&LateHelpers::prove_source, "_source.extension", "prove"},
     {&LateHelpers::compile_source, "_source.extension", "compile_source"},
     {&LateHelpers::keep_source, "_source.shown", "keep_source"},
@@ -167,7 +167,7 @@ constexpr LateRow kLateHelpers[] = {
     {&LateHelpers::class_attribute, "_source.extension", "class_attribute"},
     {&LateHelpers::parts_by_source, "_source.parts", "parts_by_source"},
     {&LateHelpers::opaque, "_kinds.opaque", "Opaque"},
-    {&LateHelpers::known_moves, "_environment.renames", "KNOWN"},
+    {&LateHelpers::default_renames, "_environment.renames", "KNOWN"},
     {&LateHelpers::advice, "_environment.hints", "advice"},
     {&LateHelpers::explain_name, "_environment.hints", "explain"},
 };
@@ -211,7 +211,7 @@ void init_state(State& state) {
     const Ref module = Ref::steal(PyImport_ImportModule(row.module));
     state.*row.field = get_attribute(module.get(), row.name);
   }
-  state.modules = Ref::steal(PyImport_ImportModule("waybill._modules.by_value"));
+  state.modules = Ref::steal(PyImport_ImportModule("waybill._modules"));
   state.known_ids = get_attribute(state.tracker.get(), "_ids");
   state.known_objects = get_attribute(state.tracker.get(), "_objects");
   state.text_ids = get_attribute(state.tracker.get(), "_texts");
@@ -276,7 +276,7 @@ void clear_state(State& state) {
     ref = Ref();
     return 0;
   });
-  state.dict_looks.clear();
+  state.dict_lookup_cache.clear();
   state.intern_table.clear();
 }
 

@@ -7,18 +7,17 @@
 
 #include <memory>
 
-#include "python/runtime/dict_looks.h"
-#include "python/runtime/known_codes.h"
-#include "python/runtime/ordinary_types.h"
+#include "python/runtime/code_cache.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/text.h"
+#include "python/runtime/version_caches.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {
 
 class DecodeCache;
-class KeptHeads;
-class KeptTable;
+class CachedHeads;
+class ClassCache;
 
 // Interned strings that are looked up on every call.
 struct Names {
@@ -58,13 +57,13 @@ struct LateHelpers {
   Ref make_foreign_class, class_attribute, set_foreign_state;
   Ref parts_by_source;
   Ref opaque;                // What stands in for what cannot be built.
-  Ref known_moves;           // Renames that no caller gave.
+  Ref default_renames;       // Renames that no caller gave.
   Ref advice, explain_name;  // What errors say of names that are not here.
 };
 
 struct State {
   Names names;
-  // waybill._api.lazy.load, and what was taken from the modules that it gave.
+  // waybill._late.load, and what was taken from the modules that it gave.
   Ref load_late;
   mutable LateHelpers late;
   // The dict of `sys`: where sys.modules is looked up anew each time.
@@ -80,10 +79,10 @@ struct State {
   Ref named_types;
   // copyreg's dispatch_table, __newobj__, __newobj_ex__ and _reconstructor.
   Ref dispatch_table, newobj, newobj_ex, reconstructor;
-  // Python's half of the codecs, from waybill._reducers, waybill._classes.parts and
-  // waybill._classes.making.
+  // Python's half of the codecs, from waybill._reducers, waybill._class_parts and
+  // waybill._classes.
   Ref reducers, named_reducers, class_parts;
-  Ref class_given;  // Attributes that classes do not have from their authors.
+  Ref implicit_attributes;  // Attributes that classes do not have from their authors.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   Ref take_global_apart;  // What is found by name in a module that travels by value.
   Ref fresh_global;       // What makes anew what such a module has of a thread's own.
@@ -96,22 +95,22 @@ struct State {
   Ref copy_in_order;         // Of an array that is not in order.
   Ref reduce_by_members;  // Instances whose class's __slots__ does not name the slots.
   Ref stand_in_for;       // What stands for a module that is not here.
-  // waybill._classes.annotations: code of annotations that are text, and what makes it.
+  // waybill._annotations: code of annotations that are text, and what makes it.
   Ref annotation_codes, code_of_annotation;
   Ref self_named;  // Names of types whose instances know module and name.
   Ref identified;  // Callables of reducers: what they make has an id.
-  // waybill._state.merge.Merge. Of waybill._state.baselines: word_of; by id of class,
-  // what changes whenever a baseline does, and which baselines were used of late.
+  // waybill._merge.Merge. Of waybill._baselines: word_of; by id of class, what changes
+  // whenever a baseline does, and which baselines were used of late.
   Ref word_of, make_merge, class_serials, class_uses;
-  // waybill._classes.identity.Tracker, and its dicts: ids by address, each with a weak
+  // waybill._identity.Tracker, and its dicts: ids by address, each with a weak
   // reference to what stands there; objects by id, as weak references; those that are
   // not complete.
   // Ids by the source of classes, by address.
   Ref tracker, known_ids, known_objects, open_objects, text_ids;
-  // The module waybill._modules.by_value, its is_local() and is_found(), and the set of
-  // modules that are registered to travel by value.
+  // The module waybill._modules, its is_local() and is_found(), and the set of modules
+  // that are registered to travel by value.
   Ref modules, is_local, is_found, registered;
-  // waybill._api.configuration.OPTIONS: a dict of the process's own options.
+  // waybill._configuration.OPTIONS: a dict of the process's own options.
   Ref options;
   // The running Python: what payloads are stamped with and checked against.
   PythonVersion python;
@@ -125,22 +124,22 @@ struct State {
   bool uses_caches = true;
   // Functions and classes that were sent as they were kept, and those that were kept
   // and had changed.
-  std::uint64_t kept_hits = 0, kept_misses = 0;
-  std::uint64_t kept_units = 0;  // So many were made.
+  std::uint64_t encode_hits = 0, encode_misses = 0;
+  std::uint64_t definition_count = 0;  // So many were made.
   // Payloads whose known nodes were not read again, and all others that looked.
-  std::uint64_t received_hits = 0, received_misses = 0;
+  std::uint64_t decode_hits = 0, decode_misses = 0;
   // Raised when the caches are emptied: what was kept on code objects is of one.
   std::uint64_t cache_generation = 0;
   // What speeds up what comes again; none of it changes what anything means.
-  std::shared_ptr<KeptTable> kept_classes;
-  std::shared_ptr<KeptHeads> kept_heads;
+  std::shared_ptr<ClassCache> class_cache;
+  std::shared_ptr<CachedHeads> head_cache;
   std::shared_ptr<DecodeCache> received;
-  mutable DictLooks dict_looks;
+  mutable DictLookupCache dict_lookup_cache;
   mutable InternTable intern_table;
-  mutable KnownCodes known_codes;
+  mutable CodeCache code_cache;
   mutable OrdinaryTypes ordinary_types;
   // In how their instances are taken apart nothing but copyreg has a say.
-  mutable KnownTypes plain_types;
+  mutable TypeCache plain_types;
 };
 
 // Fills all but `late`, and but what rooms above keep here: start() of the serializer

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "base/hash.h"
-#include "python/runtime/leaves.h"
 #include "python/runtime/objects.h"
 #include "wire/utf8.h"
 

@@ -11,17 +11,17 @@ namespace waybill::py {
 
 namespace {
 
-// The annotations; null if a name of theirs is not there yet.
-Ref evaluated_now(PyObject* function) {
+// The annotations; null if one of their names is not defined yet.
+Ref evaluate_annotations_of(PyObject* function) {
   Ref evaluated =
       Ref::steal_or_null(PyObject_GetAttr(function, interned("__annotations__").get()));
-  if (!evaluated) forgive(PyExc_Exception);
+  if (!evaluated) ignore_error(PyExc_Exception);
   return evaluated && PyDict_CheckExact(evaluated.get()) ? evaluated : Ref();
 }
 
 }  // namespace
 
-bool is_of_library(PyObject* annotate) {
+bool is_library_annotate(PyObject* annotate) {
   if (!PyFunction_Check(annotate)) return false;
   PyObject* module = as_function(annotate)->func_module;
   if (module == nullptr || !PyUnicode_Check(module)) return false;
@@ -31,21 +31,22 @@ bool is_of_library(PyObject* annotate) {
 
 Ref code_of_annotation(const State& state, PyObject* annotation, PyObject* owner) {
   PyObject* ask = state.code_of_annotation.get();
-  if (owner != nullptr) return unless_none(call(ask, annotation, owner));
+  if (owner != nullptr) return null_if_none(call(ask, annotation, owner));
   Ref code;
   if (PyUnicode_CheckExact(annotation)) {
     code = Ref::share(raw_get(state.annotation_codes.get(), annotation));
   }
-  return unless_none(code ? code : call(ask, annotation));
+  return null_if_none(code ? code : call(ask, annotation));
 }
 
-bool is_wrapping(const State& state, PyFunctionObject* function) {
+bool has_wrapped_function(const State& state, PyFunctionObject* function) {
   return raw_get(function->func_dict, state.names.wrapped.get()) != nullptr;
 }
 
 Annotations annotations_of(PyObject* function) {
   if (PyObject* annotate = deferred_annotate(function)) {
-    Ref evaluated = is_of_library(annotate) ? evaluated_now(function) : Ref();
+    Ref evaluated =
+        is_library_annotate(annotate) ? evaluate_annotations_of(function) : Ref();
     return evaluated ? Annotations{nullptr, std::move(evaluated)}
                      : Annotations{annotate, {}};
   }

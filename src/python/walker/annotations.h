@@ -1,6 +1,7 @@
 #pragma once
 
-// What a function or class has for annotations: a dict, or from 3.14 on what gives one.
+// Annotations of functions and classes: a dict, or, from 3.14 on, a function that
+// returns one.
 
 #include <Python.h>
 
@@ -9,26 +10,26 @@
 
 namespace waybill::py {
 
-// A function's annotations, as they travel; at most one of both. May run code of
-// others.
+// The annotations of a function in the form in which they travel; at most one of the
+// members is set.
 struct Annotations {
-  PyObject* annotate;  // What gives them when they are asked for (3.14); borrowed.
-  Ref evaluated;       // A dict with something in it.
+  PyObject* annotate;  // The __annotate__ function (3.14); borrowed.
+  Ref evaluated;       // A dict that is not empty.
 };
+// May run Python code.
 Annotations annotations_of(PyObject* function);
 
-// Code that names what an annotation, or a function that gives some, names by text;
-// null if that is nothing. `owner`: of such a function, the one whose annotations it
-// gives. May run code of others.
+// Code that loads the names that the text in an annotation refers to; null if there are
+// none. `annotation` may also be the __annotate__ function of `owner`. May run Python
+// code.
 Ref code_of_annotation(const State& state, PyObject* annotation,
                        PyObject* owner = nullptr);
 
-// Whether a function says that it wraps another, into which whoever asks for its
-// annotations looks.
-bool is_wrapping(const State& state, PyFunctionObject* function);
+// Whether a function has a __wrapped__ function, whose annotations are read instead.
+bool has_wrapped_function(const State& state, PyFunctionObject* function);
 
-// Whether what gives annotations is that of a NamedTuple or of a method of a dataclass,
-// which its version of the library alone understands.
-bool is_of_library(PyObject* annotate);
+// Whether an __annotate__ function belongs to a NamedTuple or to a method of a
+// dataclass. Only the same version of the library understands such a function.
+bool is_library_annotate(PyObject* annotate);
 
 }  // namespace waybill::py

@@ -1,6 +1,7 @@
-// What ordinary classes are taken apart into is what waybill._classes.parts.class_parts
-// tells of all classes. Tested by tests/python/classes/test_class_parts.py,
-// tests/python/functions/test_methods.py and tests/python/cache/test_kept_classes.py.
+// The parts of ordinary classes are equal to those that
+// waybill._class_parts.class_parts makes of any class. Tested by
+// tests/python/classes/test_class_parts.py, tests/python/functions/test_methods.py and
+// tests/python/cache/test_kept_classes.py.
 
 #include "python/walker/class_attributes.h"
 
@@ -11,8 +12,8 @@
 
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
+#include "python/runtime/objects.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
@@ -31,7 +32,7 @@ PyTypeObject* wrapper_among_bases(PyTypeObject* type) {
   return nullptr;
 }
 
-bool is_put_by_typing(const State& state, PyObject* wrapper) {
+bool is_added_by_typing(const State& state, PyObject* wrapper) {
   if (!Py_IS_TYPE(wrapper, &PyClassMethod_Type)) return false;
   const Ref wrapped = attribute_or_null(wrapper, state.names.func);
   if (!wrapped || !PyFunction_Check(wrapped.get())) return false;
@@ -70,8 +71,9 @@ bool is_leaf(PyObject* value) {
   return is_simple(value) || PyComplex_CheckExact(value);
 }
 
-// Text and numbers, and containers of nothing else that are not large, as caches are.
-bool is_plain(PyObject* value) {
+// Whether a value is text, a number, or a container of nothing else that is too small
+// to be a cache.
+bool is_plain_data(PyObject* value) {
   constexpr Py_ssize_t kFew = 100;
   if (PyDict_CheckExact(value)) {
     if (PyDict_GET_SIZE(value) > kFew) return false;
@@ -97,7 +99,7 @@ bool is_plain(PyObject* value) {
 bool is_plain_method(PyObject* value) {
   PyTypeObject* type = Py_TYPE(value);
   if (type == &PyFunction_Type || type == &PyProperty_Type) return true;
-  // As of most values; what is derived from these has one of them for its layout.
+  // Excludes most values early: a subclass of a wrapper has the wrapper as a base.
   const bool is_next_to_object =
       type->tp_base == &PyBaseObject_Type || type->tp_base == nullptr;
   if (is_next_to_object && type != &PyClassMethod_Type &&
@@ -113,7 +115,7 @@ bool is_made_in_c(PyObject* value) {
          type == &PyClassMethodDescr_Type || type == &PyMemberDescr_Type;
 }
 
-// Whether a base may have a hook that wants keywords.
+// Whether a base has an __init_subclass__, which may need keywords.
 bool has_hooked_base(const State& state, PyTypeObject* type) {
   PyObject* hook = state.names.init_subclass.get();
   return std::ranges::any_of(order_of(type).subspan(1), [&](PyTypeObject* base) {
@@ -132,22 +134,22 @@ bool has_special_attribute(const State& state, PyObject* dict) {
   return own_dict != nullptr && !Py_IS_TYPE(own_dict, &PyGetSetDescr_Type);
 }
 
-bool may_be_ordinary(PyObject* name, PyObject* value) {
+bool is_ordinary_attribute(PyObject* name, PyObject* value) {
   return PyUnicode_CheckExact(name) && !is_made_in_c(value);
 }
 
-// When an attribute is set, as _turn() in _classes/parts.py says it: an instance of the
-// class may be among the attributes, or be what a method reaches, and its methods need
-// what is set before to build it.
+// The turn in which an attribute is set; equal to _turn() in _class_parts.py.
+// Attributes and methods may reach an instance of the class. To build the instance, its
+// methods may need the attributes of earlier turns.
 int turn_of(PyObject* value) {
   const std::string_view type = Py_TYPE(value)->tp_name;
   if (type == "_thread.lock" || type == "_thread.RLock") return 0;
-  return is_plain(value) ? 0 : is_plain_method(value) ? 1 : 2;
+  return is_plain_data(value) ? 0 : is_plain_method(value) ? 1 : 2;
 }
 
-// Whether a library may have written something that is another text in other processes,
-// for _kinds/derived.py to look at: pydantic what it builds from the fields, attrs a
-// hash, dataclass() a doc.
+// Whether a library may have derived an attribute that differs between processes:
+// pydantic validators, the __hash__ of attrs, the docstring of dataclass(). Such
+// attributes are handled by _kinds/derived.py.
 bool may_be_derived(const State& state, PyObject* dict, PyObject* doc) {
   const Names& names = state.names;
   if (raw_get(dict, names.pydantic_fields.get()) != nullptr) return true;
@@ -163,8 +165,8 @@ bool may_be_derived(const State& state, PyObject* dict, PyObject* doc) {
   return text.find(" at 0x") != text.npos || text.find('{') != text.npos;
 }
 
-// The attributes that the author of the class gave it, in their turns. Null if one of
-// them is for Python to look at.
+// The attributes that the author of a class set, in order of their turns. Null if the
+// class is not ordinary because of one of them.
 Ref own_attributes(const State& state, PyObject* dict) {
   struct Attribute {
     Ref name, value;
@@ -173,9 +175,9 @@ Ref own_attributes(const State& state, PyObject* dict) {
   std::vector<Attribute> attributes;
   attributes.reserve(static_cast<std::size_t>(PyDict_GET_SIZE(dict)));
   for (const auto& [name, value] : PairsOf(dict)) {
-    if (!may_be_ordinary(name, value)) return {};
-    if (is_given_to_class(state, name)) continue;
-    if (is_no_annotations(name, value)) continue;
+    if (!is_ordinary_attribute(name, value)) return {};
+    if (is_implicit_attribute(state, name)) continue;
+    if (is_empty_annotations(name, value)) continue;
     attributes.push_back({Ref::share(name), Ref::share(value), 0});
   }
   for (Attribute& attribute : attributes) {
@@ -192,8 +194,8 @@ Ref own_attributes(const State& state, PyObject* dict) {
   return own;
 }
 
-// Without a look at each attribute.
-bool looks_ordinary(const State& state, PyObject* type) {
+// Whether a class may be ordinary. Does not check its attributes.
+bool may_be_ordinary(const State& state, PyObject* type) {
   auto* cls = as_type(type);
   if (Py_TYPE(type) != &PyType_Type || cls->tp_mro == nullptr ||
       has_hooked_base(state, cls)) {
@@ -206,14 +208,14 @@ bool looks_ordinary(const State& state, PyObject* type) {
 
 }  // namespace
 
-bool is_given_to_class(const State& state, PyObject* name) {
+bool is_implicit_attribute(const State& state, PyObject* name) {
   if (!begins_with_underscore(name)) return false;
-  const int is_given = PySet_Contains(state.class_given.get(), name);
+  const int is_given = PySet_Contains(state.implicit_attributes.get(), name);
   check(is_given);
   return is_given == 1;
 }
 
-bool is_no_annotations(PyObject* name, PyObject* value) {
+bool is_empty_annotations(PyObject* name, PyObject* value) {
   return PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0 &&
          PyUnicode_CompareWithASCIIString(name, "__annotations__") == 0;
 }
@@ -223,11 +225,11 @@ bool is_slot(PyObject* type, PyObject* value) {
          as_object(PyDescr_TYPE(value)) == type;
 }
 
-bool is_told_by_its_dict(const State& state, PyObject* type) {
-  if (!looks_ordinary(state, type)) return false;
+bool is_determined_by_dict(const State& state, PyObject* type) {
+  if (!may_be_ordinary(state, type)) return false;
   const Ref dict = type_dict(as_type(type));
   for (const auto& [name, value] : PairsOf(dict.get())) {
-    if (!may_be_ordinary(name, value) && !is_slot(type, value)) return false;
+    if (!is_ordinary_attribute(name, value) && !is_slot(type, value)) return false;
   }
   return true;
 }
@@ -236,7 +238,7 @@ Ref ordinary_class_parts(const State& state, PyObject* type) {
   auto* cls = as_type(type);
   const Names& names = state.names;
   const Ref dict = type_dict(cls);
-  if (!looks_ordinary(state, type) || raw_get(dict.get(), names.slots.get()) ||
+  if (!may_be_ordinary(state, type) || raw_get(dict.get(), names.slots.get()) ||
       raw_get(dict.get(), names.annotate_func.get()) ||
       raw_get(dict.get(), names.annotations_cache.get())) {
     return {};

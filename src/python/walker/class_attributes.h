@@ -1,8 +1,8 @@
 #pragma once
 
-// What stands in classes: properties and the other builtins that wrap functions, and
-// what ordinary classes are taken apart into: those made by type itself, with no slots,
-// no hook of a base, and nothing in them that C made.
+// Attributes of classes, and the class parts of ordinary classes. A class is ordinary
+// if `type` makes it, and if it has no slots, no __init_subclass__ of a base, and no
+// attribute that C code makes.
 
 #include <Python.h>
 
@@ -11,47 +11,47 @@
 
 namespace waybill::py {
 
-// What waybill._classes.parts.class_parts tells of a class; null for one that only that
-// can tell, which is no ordinary one.
+// What waybill._class_parts.class_parts returns for an ordinary class; null for all
+// other classes.
 Ref ordinary_class_parts(const State& state, PyObject* type);
 
-// Whether what a class is taken apart into depends on the class and its bases alone,
-// and on what is in their dicts: it is an ordinary one, or one with slots. Cost: a few
-// dict look-ups for each base, and a look at each attribute.
-bool is_told_by_its_dict(const State& state, PyObject* type);
+// Whether the parts of a class depend only on the class, its bases and their dicts.
+// This holds for ordinary classes, and for those that only have slots besides. Cost: a
+// few dict look-ups for each base, and a check of each attribute.
+bool is_determined_by_dict(const State& state, PyObject* type);
 
-// Whether it is what Python puts into a class without annotations that is asked for
-// them.
-bool is_no_annotations(PyObject* name, PyObject* value);
+// Whether an attribute is the empty __annotations__ that Python adds when the
+// annotations of a class without any are read.
+bool is_empty_annotations(PyObject* name, PyObject* value);
 
-// Whether an attribute is what type() makes of a name in __slots__. It is not sent.
+// Whether an attribute is the descriptor of a name in __slots__. It is not sent.
 bool is_slot(PyObject* type, PyObject* value);
 
-// Whether a class has an attribute of this name, a str, from Python and not from its
-// author.
-bool is_given_to_class(const State& state, PyObject* name);
+// Whether Python itself, and not the author of a class, sets an attribute of this name.
+bool is_implicit_attribute(const State& state, PyObject* name);
 
-// Whether it is a property, classmethod or staticmethod, and of no derived type.
+// Whether a value is exactly a property, classmethod or staticmethod.
 bool is_wrapper(PyObject* value);
-// Which of these three a type is or derives from; null if none.
+// The one of these three types that a type is or derives from; null if none.
 PyTypeObject* wrapper_among_bases(PyTypeObject* type);
 
-// Whether it is a function, or what makes a method of one.
+// Whether a value is a function or a wrapper of one.
 inline bool is_method(PyObject* value) {
   return PyFunction_Check(value) || wrapper_among_bases(Py_TYPE(value)) != nullptr;
 }
 
-// Whether it is a classmethod of a function of typing, which puts such into classes.
-bool is_put_by_typing(const State& state, PyObject* wrapper);
+// Whether a wrapper is a classmethod that typing adds to classes.
+bool is_added_by_typing(const State& state, PyObject* wrapper);
 
-// Whether it is what reads a field of a named tuple; its type has a name only.
+// Whether a value is the descriptor of a field of a named tuple. The type is known by
+// its name only.
 bool is_field_of_named_tuple(PyObject* value);
 
-// Whether it is an empty frozendict (3.15), as the metadata of most fields is. Reducers
-// would make a dict for it.
+// Whether a value is an empty frozendict (3.15), as the metadata of most fields is. A
+// reducer would make a dict of it.
 bool is_empty_frozendict(PyObject* value);
 
-// What a wrapper is made of: a tuple of arguments for its type.
+// The arguments, as a tuple, with which the type of a wrapper makes an equal one.
 Ref parts_of_wrapper(const State& state, PyObject* wrapper);
 
 }  // namespace waybill::py

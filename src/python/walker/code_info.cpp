@@ -1,4 +1,4 @@
-// Builds CodeInfo for a tree of code objects, inner ones first, and keeps it on them.
+// Builds CodeInfo for a tree of code objects, inner code first, and stores it on them.
 // Tested by tests/python/cache/test_code_cache.py.
 
 #include "python/walker/code_info.h"
@@ -9,22 +9,25 @@
 
 #include "python/runtime/compat.h"
 #include "python/runtime/memo.h"
-#include "python/walker/code_view.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 
 namespace {
 
-constexpr std::size_t kMaxKnownLines = 32;
+constexpr std::size_t kMaxCachedLines = 32;
 
-// So many are looked through faster than they are looked up.
+// Up to this number, a linear search is faster than a hash table.
 constexpr std::size_t kFewGlobals = 16;
+
+// Depth of nested tuples that the analysis sees.
+constexpr int kConstantDepth = 4;
 
 // Called while the code object dies: must not run Python code.
 void free_info(void* info) { delete static_cast<CodeInfo*>(info); }
 
-// What is said of code that the analysis refuses, because a tool wrote instructions
-// that no compiler writes: every name may be a global.
+// The summary of code that the analysis refuses, because a bytecode tool wrote it:
+// every name may be a global.
 CodeSummary pessimistic_summary(const CodeView& view) {
   CodeSummary summary;
   for (std::uint32_t i = 0; i < view.names.size(); ++i) summary.globals.push_back(i);
@@ -35,8 +38,8 @@ CodeSummary pessimistic_summary(const CodeView& view) {
   return summary;
 }
 
-// Names are interned by the compiler, so equal ones are one object; a name that is not
-// is only listed twice, which costs a look-up.
+// The compiler interns names, so equal names are one object. A name that is not
+// interned may be listed twice, which only costs a look-up.
 class GlobalList {
  public:
   explicit GlobalList(std::vector<GlobalUse>& uses) : uses_(uses) {}
@@ -45,7 +48,7 @@ class GlobalList {
     if (has(use.name)) return;
     uses_.push_back(use);
     if (uses_.size() == kFewGlobals) {
-      for (const GlobalUse& known : uses_) names_.insert(key_of(known.name), 0);
+      for (const GlobalUse& one : uses_) names_.insert(key_of(one.name), 0);
     } else if (uses_.size() > kFewGlobals) {
       names_.insert(key_of(use.name), 0);
     }
@@ -75,7 +78,7 @@ class FirstLoads {
     }
   }
 
-  // The byte where the name with this index is; kNoIndex if it is loaded nowhere.
+  // The byte that first loads the name with this index; kNoIndex if none does.
   std::uint32_t of(std::uint32_t index) const {
     if (!offsets_.empty()) return offsets_[index];
     for (const Value& value : values_) {
@@ -88,7 +91,7 @@ class FirstLoads {
 
  private:
   const std::vector<Value>& values_;
-  std::vector<std::uint32_t> offsets_;  // Of many names, by index.
+  std::vector<std::uint32_t> offsets_;  // By index of the name; empty for few names.
 };
 
 void collect_globals(CodeInfo& info) {
@@ -110,17 +113,18 @@ bool is_reader(PyObject* name) {
   });
 }
 
-void note_readers(CodeInfo& info) {
+void find_attribute_readers(CodeInfo& info) {
   const auto is_attribute_reader = [&](const Value& value) {
     return value.kind == Value::Kind::kAttribute &&
            is_reader(info.name_at(value.index));
   };
-  info.names_readers = std::ranges::any_of(info.globals, is_reader, &GlobalUse::name) ||
-                       std::ranges::any_of(info.summary.values, is_attribute_reader) ||
-                       std::ranges::any_of(info.nested, &CodeInfo::names_readers);
+  info.uses_attribute_readers =
+      std::ranges::any_of(info.globals, is_reader, &GlobalUse::name) ||
+      std::ranges::any_of(info.summary.values, is_attribute_reader) ||
+      std::ranges::any_of(info.nested, &CodeInfo::uses_attribute_readers);
 }
 
-void note_kinds(CodeInfo& info) {
+void set_flags(CodeInfo& info) {
   const CodeSummary& summary = info.summary;
   const auto is_step = [](const Value& value) {
     return value.kind == Value::Kind::kAttribute ||
@@ -133,7 +137,7 @@ void note_kinds(CodeInfo& info) {
                    std::ranges::any_of(info.nested, &CodeInfo::has_steps);
 }
 
-bool keeps_extras(const State& state) {
+bool stores_extras(const State& state) {
   return state.uses_caches && state.code_extra_index >= 0 && code_extra_is_safe();
 }
 
@@ -149,12 +153,12 @@ Py_ssize_t code_info_index() { return request_code_extra_index(free_info); }
 
 std::uint32_t CodeInfo::line_of(std::uint32_t offset) const {
   if (offset == kNoIndex) return static_cast<std::uint32_t>(code->co_firstlineno);
-  for (const KnownLine& known : lines_) {
-    if (known.offset == offset) return known.line;
+  for (const CachedLine& cached : lines_) {
+    if (cached.offset == offset) return cached.line;
   }
   const int found = PyCode_Addr2Line(code, static_cast<int>(offset));
   const auto line = static_cast<std::uint32_t>(found > 0 ? found : 0);
-  if (lines_.size() < kMaxKnownLines) lines_.push_back({offset, line});
+  if (lines_.size() < kMaxCachedLines) lines_.push_back({offset, line});
   return line;
 }
 
@@ -173,19 +177,19 @@ std::vector<const CodeInfo*> with_nested(const CodeInfo& info) {
 CodeInfos::CodeInfos(const State& state, Arena* arena)
     : state_(state),
       index_(state.code_extra_index),
-      keeps_extras_(keeps_extras(state)),
+      stores_extras_(stores_extras(state)),
       held_(arena) {}
 
 CodeInfo* CodeInfos::find(PyObject* code) const {
-  if (!keeps_extras_) {
+  if (!stores_extras_) {
     const auto found = own_.find(code);
     return found == own_.end() ? nullptr : found->second.get();
   }
   return info_on(code, index_);
 }
 
-CodeInfo* kept_info(const State& state, PyObject* code) {
-  return keeps_extras(state) ? info_on(code, state.code_extra_index) : nullptr;
+CodeInfo* cached_info(const State& state, PyObject* code) {
+  return stores_extras(state) ? info_on(code, state.code_extra_index) : nullptr;
 }
 
 CodeInfo& CodeInfos::build(PyObject* code) {
@@ -200,20 +204,20 @@ CodeInfo& CodeInfos::build(PyObject* code) {
     info->nested.push_back(find(info->constant_at(index)));
   }
   collect_globals(*info);
-  note_kinds(*info);
-  note_readers(*info);
+  set_flags(*info);
+  find_attribute_readers(*info);
   CodeInfo& result = *info;
-  if (keeps_extras_) {
+  if (stores_extras_) {
     check(code_set_extra(code, index_, info.get()));
     static_cast<void>(info.release());
   } else {
     own_.emplace(code, std::move(info));
   }
-  result.came_as_source = came_with_source(code);
+  result.was_received_as_source = came_with_source(code);
   return result;
 }
 
-// Python's half knows it of code that had nothing put on it then.
+// Whether code that had no extra when it was received has a source, which Python keeps.
 bool CodeInfos::came_with_source(PyObject* code) const {
   PyObject* ask = state_.late.came_with_source.get();
   if (ask == nullptr) return false;
@@ -221,15 +225,15 @@ bool CodeInfos::came_with_source(PyObject* code) const {
 }
 
 void CodeInfos::hold(PyObject* code) {
-  // Code is asked for several times in a row; other repetitions only cost a pointer.
+  // Repeated requests usually follow each other; others only cost a pointer.
   if (held_.empty() || held_.back().get() != code) held_.push_back(Ref::share(code));
 }
 
 CodeInfo& CodeInfos::get(PyObject* code) {
   hold(code);
-  if (CodeInfo* known = find(code)) return *known;
-  // Inner code first, without recursion: a code object stays on the stack until all
-  // code in its constants has an info.
+  if (CodeInfo* existing = find(code)) return *existing;
+  // Without recursion: a code object stays on the stack until all code in its constants
+  // has an info.
   std::vector<PyObject*> stack{code};
   CodeInfo* result = nullptr;
   while (!stack.empty()) {
@@ -242,10 +246,67 @@ CodeInfo& CodeInfos::get(PyObject* code) {
     }
     if (stack.size() != depth) continue;
     stack.pop_back();
-    CodeInfo* known = find(top);
-    result = known != nullptr ? known : &build(top);
+    CodeInfo* existing = find(top);
+    result = existing != nullptr ? existing : &build(top);
   }
   return *result;
+}
+
+CodeTables::CodeTables(PyCodeObject* code)
+    : instructions_(Ref::steal(PyCode_GetCode(code))) {
+  for (PyObject* name : items_of(code->co_names)) names_.push_back(text_of(name));
+  for (PyObject* name : items_of(code->co_localsplusnames)) {
+    local_names_.push_back(text_of(name));
+  }
+  for (PyObject* object : items_of(code->co_consts)) {
+    constants_.push_back(constant(object, kConstantDepth));
+  }
+  view_.version = kPythonVersion;
+  view_.instructions = bytes_of(instructions_.get());
+  view_.exception_table = bytes_of(code->co_exceptiontable);
+  view_.names = names_;
+  view_.local_names = local_names_;
+  view_.local_kinds = bytes_of(code->co_localspluskinds);
+  view_.constants = constants_;
+  view_.argument_count = static_cast<std::uint32_t>(
+      code->co_argcount + code->co_kwonlyargcount +
+      ((code->co_flags & CO_VARARGS) != 0) + ((code->co_flags & CO_VARKEYWORDS) != 0));
+}
+
+std::string_view CodeTables::text_of(PyObject* text) {
+  Ref storage;
+  const std::string_view view = utf8_of(text, storage);
+  if (storage) texts_.push_back(std::move(storage));
+  return view;
+}
+
+ConstantView CodeTables::constant(PyObject* object, int depth) {
+  using Kind = ConstantView::Kind;
+  ConstantView view;
+  if (object == Py_None) {
+    view.kind = Kind::kNone;
+  } else if (PyUnicode_CheckExact(object)) {
+    view.kind = Kind::kText;
+    view.text = text_of(object);
+  } else if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow == 0) {
+      view.kind = Kind::kInteger;
+      view.integer = value;
+    }
+  } else if (PyTuple_CheckExact(object) && depth > 0) {
+    auto items = std::make_unique<std::vector<ConstantView>>();
+    for (PyObject* item : items_of(object)) {
+      items->push_back(constant(item, depth - 1));
+    }
+    view.kind = Kind::kTuple;
+    view.items = *items;
+    tuples_.push_back(std::move(items));
+  } else if (PyCode_Check(object)) {
+    view.kind = Kind::kCode;
+  }
+  return view;
 }
 
 }  // namespace waybill::py

@@ -1,15 +1,16 @@
 #pragma once
 
 // What depends on a code object alone: the analysis of its bytecode and its encoded
-// form. Computed once, kept on the code object itself (co_extra: by identity), freed
-// with it. Code objects never change, so nothing here is ever invalidated; only what
-// was made of a function (KeptUnit) depends on more, and is compared before it is
-// used.
+// form. Both are computed once, stored on the code object itself (co_extra), and freed
+// with it. Code objects never change, so there is no invalidation. The cached
+// definition of a function depends on more than its code; its guards are checked before
+// it is used.
 
 #include <Python.h>
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -22,67 +23,93 @@
 namespace waybill::py {
 
 struct CodeInfo;
-struct KeptUnit;  // Of the encoder.
+struct CachedDefinition;  // Of the encoder.
 
-// What is kept of a function or class, to be sent again, and how often the next was
-// another or could not be kept.
-struct KeptSlot {
-  std::shared_ptr<KeptUnit> kept;
+// The cached definition of a function or class, with the number of times that its
+// guards failed or that it could not be cached.
+struct CacheSlot {
+  std::shared_ptr<CachedDefinition> entry;
   std::uint32_t misses = 0;
 };
 
 // A global name that a code object, or code nested in it, uses.
 struct GlobalUse {
   PyObject* name;        // Interned str of co_names; borrowed from the code.
-  const CodeInfo* info;  // Whose code uses it first,
-  std::uint32_t offset;  // and at which byte; kNoIndex if no instruction loads it.
+  const CodeInfo* info;  // The code that uses it first.
+  std::uint32_t offset;  // Byte of the first load; kNoIndex if nothing loads it.
 };
 
-// One line that was looked up; a code object is asked for few, again and again.
-struct KnownLine {
+// The line of an offset. The same few offsets of a code object are looked up
+// repeatedly.
+struct CachedLine {
   std::uint32_t offset;
   std::uint32_t line;
 };
 
-// Text that was proven to give a code object, as source units hold it.
+// Shows a Python code object as a waybill::CodeView, without copying bytes or names.
+// Owns the tables that the view points into. The text belongs to the code object, which
+// must outlive this object.
+class CodeTables {
+ public:
+  explicit CodeTables(PyCodeObject* code);
+  CodeTables(const CodeTables&) = delete;
+  CodeTables& operator=(const CodeTables&) = delete;
+
+  const CodeView& view() const { return view_; }
+
+ private:
+  ConstantView constant(PyObject* object, int depth);
+  std::string_view text_of(PyObject* text);
+
+  Ref instructions_;
+  std::vector<std::string_view> names_, local_names_;
+  std::vector<ConstantView> constants_;
+  std::vector<std::unique_ptr<std::vector<ConstantView>>> tuples_;
+  std::vector<Ref> texts_;  // UTF-8 of names that are not ASCII.
+  CodeView view_;
+};
+
+// Source text that compiles to a code object, as a source unit holds it.
 struct CodeSource {
   std::string text;
-  std::vector<std::uint8_t> recipe;  // The fields of a unit behind those of its place.
+  std::vector<std::uint8_t> recipe;  // The fields of the unit after its location.
 };
 
 struct CodeInfo {
-  PyCodeObject* code = nullptr;  // Borrowed: the code object owns this.
+  PyCodeObject* code = nullptr;  // Borrowed: the code object owns this info.
   CodeSummary summary;
-  // The code objects in co_consts, in the order of summary.nested. They live as long
-  // as this does: co_extra is freed before the constants.
+  // The code objects in co_consts, in the order of summary.nested. They live at least
+  // as long as this info: co_extra is freed before the constants.
   std::vector<CodeInfo*> nested;
-  // Global names of this code and all nested code, each once, by first use.
+  // Global names of this code and all nested code, each once, in order of first use.
   std::vector<GlobalUse> globals;
 
-  // Whether this code or nested code gets from one value to another (by attribute, item
-  // or import statement); whether values leave it by a way that is not followed.
+  // Whether this code or nested code steps from one value to another: by an attribute,
+  // an item or an import statement.
   bool has_steps = false;
+  // Whether values leave this code or nested code in a way that is not followed.
   bool has_escapes = false;
-  // Whether a global or an attribute in this code or nested code is called like what
-  // reads attributes whose names are data: getattr, vars and the like.
-  bool names_readers = false;
+  // Whether this code or nested code uses a global or an attribute with the name of a
+  // function that reads attributes by name: getattr, vars and the like.
+  bool uses_attribute_readers = false;
 
   // Filled by encode_code(), at the first dumps that needs it.
   bool is_encoded = false;
   std::vector<std::uint8_t> body;
   ContentHash hash{};
-  bool is_known = false;  // To KnownCodes, or it was.
-  // First line, line table and source locations of nested code, without the leading
-  // file.
+  bool is_in_code_cache = false;  // The code was added to State::code_cache.
+  // The source location without the leading file: first line, line table, and the
+  // source locations of nested code.
   std::vector<std::uint8_t> place;
 
-  // Set when its source is first asked for and proven: what was proven stays true.
+  // The source, set when it is first needed and proven. A proof stays valid.
   std::unique_ptr<const CodeSource> source;
-  // It, or what it stands in, was compiled here from source, with which it always
-  // travels on: where it goes may be another Python still, or the first one.
-  bool came_as_source = false;
+  // This code, or code around it, was received as source and compiled here. It is
+  // always sent with its source: the next receiver may be another Python, or the first
+  // sender.
+  bool was_received_as_source = false;
 
-  KeptSlot slot;  // Of a function with this code.
+  CacheSlot slot;  // For the function with this code.
 
   PyObject* name_at(std::uint32_t index) const {
     return PyTuple_GET_ITEM(code->co_names, index);
@@ -97,19 +124,19 @@ struct CodeInfo {
   std::uint32_t line_of(std::uint32_t offset) const;
 
  private:
-  mutable std::vector<KnownLine> lines_;
+  mutable std::vector<CachedLine> lines_;
 };
 
-// Hands out CodeInfo. Where code objects may not carry extras (no index left, or see
-// code_extra_is_safe) it keeps them itself, and they die with it: use one per call.
+// Returns the CodeInfo of code objects. Where code objects cannot hold extras (no index
+// is left, or see code_extra_is_safe), this object owns the infos: use one per call.
 class CodeInfos {
  public:
-  // `arena`, if there is one, outlives this.
+  // `arena`, unless it is null, must outlive this object.
   explicit CodeInfos(const State& state, Arena* arena = nullptr);
 
-  // The info of `code` and of everything nested in it, which lives as long as this: the
-  // code is held, since code that runs meanwhile may take it from its function. Throws
-  // PyError.
+  // The info of `code`, which is made if needed, as are those of all nested code. Valid
+  // as long as this object, which holds the code: other Python code may take it from
+  // its function. Throws PyError.
   CodeInfo& get(PyObject* code);
 
  private:
@@ -120,18 +147,18 @@ class CodeInfos {
 
   const State& state_;
   Py_ssize_t index_;
-  bool keeps_extras_;
+  bool stores_extras_;
   std::unordered_map<PyObject*, std::unique_ptr<CodeInfo>> own_;
   ArenaVector<Ref> held_;
 };
 
-// It and all code nested in it, each once.
+// `info` and the infos of all nested code, each once.
 std::vector<const CodeInfo*> with_nested(const CodeInfo& info);
 
-// The info of a code object that has one and keeps it; null if not.
-CodeInfo* kept_info(const State& state, PyObject* code);
+// The info that is stored on a code object; null if there is none.
+CodeInfo* cached_info(const State& state, PyObject* code);
 
-// For State::code_extra_index; -1 if the interpreter has none left.
+// Requests State::code_extra_index; -1 if the interpreter has no index left.
 Py_ssize_t code_info_index();
 
 }  // namespace waybill::py

@@ -1,12 +1,12 @@
-// The pass over a function's values: every value of every code object gets the set of
-// objects that it may be, from the sets of the values before it, again and again until
-// no set grows. Values only point back, except at joins of loops, through variables and
-// into nested code, so most functions need one pass and a second to see that.
+// A points-to analysis over the values of a function. Each value of each code object
+// gets the set of objects that it may be, computed from the sets of its operands. The
+// passes repeat until no set grows. Operands precede their value except at joins of
+// loops, through variables and into nested code, so most functions need a single pass.
 //
-// What the sets hold are real objects, looked up raw; nothing is called. Knowingly
-// missed: what a call returns (any module that escaped may come back, see
-// import_collector.cpp), what an attribute of a value computes (properties), and names
-// that are put together at run time.
+// The sets hold real objects, which are looked up without calling anything. Knowingly
+// missed: results of calls (they may be any module that escaped, see
+// import_collector.cpp), results of properties, and names that are computed at run
+// time.
 //
 // Tested by tests/python/imports/discovery.
 
@@ -23,8 +23,9 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr std::size_t kMaxObjects = 256;  // Of one value.
-// Sets only grow and are bounded; this bounds the time for code made to be slow.
+constexpr std::size_t kMaxObjects = 256;  // Per value.
+// Sets grow and are bounded, so passes end anyway. This bounds the time for hostile
+// code.
 constexpr int kMaxPasses = 100;
 
 bool is_free(const CodeInfo& info, std::uint32_t index) {
@@ -36,7 +37,7 @@ std::uint32_t argument_count(const PyCodeObject* code) {
   return static_cast<std::uint32_t>(code->co_argcount + code->co_kwonlyargcount);
 }
 
-bool points_ahead(const CodeSummary& summary) {
+bool has_forward_operands(const CodeSummary& summary) {
   for (ValueId id = 0; id < summary.values.size(); ++id) {
     const Value& value = summary.values[id];
     if (value.kind == Kind::kVariable) return true;
@@ -50,26 +51,26 @@ bool points_ahead(const CodeSummary& summary) {
 
 }  // namespace
 
-void Facts::add(PyObject* object, bool imported) {
-  for (const Fact& fact : objects) {
-    if (fact.object.get() == object && fact.imported == imported) return;
+void PointsToSet::add(PyObject* object, bool imported) {
+  for (const Target& target : objects) {
+    if (target.object.get() == object && target.imported == imported) return;
   }
   objects.push_back({Ref::share(object), imported});
 }
 
-bool Facts::merge(const Facts& from) {
+bool PointsToSet::merge(const PointsToSet& from) {
   bool has_grown = from.unknown && !unknown;
   unknown = unknown || from.unknown;
-  for (const Fact& fact : from.objects) {
+  for (const Target& target : from.objects) {
     const std::size_t before = objects.size();
-    if (before < kMaxObjects) add(fact.object.get(), fact.imported);
+    if (before < kMaxObjects) add(target.object.get(), target.imported);
     has_grown |= objects.size() != before;
   }
   for (const Pack& pack : from.packs) {
-    const bool known = std::ranges::any_of(packs, [&](const Pack& other) {
+    const bool is_present = std::ranges::any_of(packs, [&](const Pack& other) {
       return other.scope == pack.scope && other.value == pack.value;
     });
-    if (known || packs.size() >= kMaxObjects) continue;
+    if (is_present || packs.size() >= kMaxObjects) continue;
     packs.push_back(pack);
     has_grown = true;
   }
@@ -84,22 +85,22 @@ FunctionFlow::FunctionFlow(const State& state, ImportCollector& imports,
       names_(function_, scopes_) {
   add_scopes(info);
   for (const auto& scope : scopes_) {
-    note_body_imports(state_, imports_, this->function(), *scope->info);
-    note_stores(*scope);
+    record_body_imports(state_, imports_, this->function(), *scope->info);
+    record_stores(*scope);
   }
 }
 
-// Stores that other functions can see: into globals, and into cells that came with the
+// Records the stores that other functions can see: into globals, and into cells of the
 // closure.
-void FunctionFlow::note_stores(const Scope& scope) {
+void FunctionFlow::record_stores(const Scope& scope) {
   const CodeSummary& summary = scope.info->summary;
   for (const Store& store : summary.global_stores) {
-    imports_.note_store(scope.info->name_at(store.index));
+    imports_.record_store(scope.info->name_at(store.index));
   }
   for (const Store& store : summary.cell_stores) {
     if (owner_of(scope, store.index) != nullptr) continue;
     if (PyObject* cell = closure_cell(scope.info->local_at(store.index))) {
-      imports_.note_store(cell);
+      imports_.record_store(cell);
     }
   }
 }
@@ -120,42 +121,43 @@ PyObject* FunctionFlow::closure_cell(PyObject* name) const {
 
 void FunctionFlow::add_scopes(const CodeInfo& info) {
   scopes_.push_back(std::make_unique<Scope>(Scope{&info, nullptr, kNoIndex, {}}));
-  if (info.nested.empty()) {  // As of most.
-    needs_rounds_ = points_ahead(info.summary);
+  if (info.nested.empty()) {  // The common case.
+    needs_iteration_ = has_forward_operands(info.summary);
     return;
   }
   std::unordered_set<const CodeInfo*> seen{&info};
   for (std::size_t i = 0; i < scopes_.size(); ++i) {
     const Scope* outer = scopes_[i].get();
-    needs_rounds_ = needs_rounds_ || points_ahead(outer->info->summary);
+    needs_iteration_ = needs_iteration_ || has_forward_operands(outer->info->summary);
     for (std::size_t n = 0; n < outer->info->nested.size(); ++n) {
       const CodeInfo* nested = outer->info->nested[n];
       if (!seen.insert(nested).second) continue;
       scopes_.push_back(std::make_unique<Scope>(
           Scope{nested, outer, outer->info->summary.nested[n], {}}));
-      needs_rounds_ = true;
+      needs_iteration_ = true;
     }
   }
 }
 
 void FunctionFlow::follow() {
   for (int passes = 0; passes < kMaxPasses; ++passes) {
-    if (!pass() || !needs_rounds_) break;
+    if (!pass() || !needs_iteration_) break;
   }
   for (const auto& scope : scopes_) {
     const CodeSummary& summary = scope->info->summary;
     for (ValueId id : summary.escapes) {
-      escape(scope->facts[id]);
+      escape(scope->points_to[id]);
       if (!reads_names()) continue;
-      for (const Fact& fact : scope->facts[id].objects) {
-        if (PyModule_Check(fact.object.get())) escape_to_names(*scope, id, fact);
+      for (const Target& target : scope->points_to[id].objects) {
+        if (PyModule_Check(target.object.get())) escape_to_names(*scope, id, target);
       }
     }
     for (const Store& store : summary.global_stores) {
-      escape(scope->facts[store.value]);
+      escape(scope->points_to[store.value]);
     }
     for (const Store& store : summary.cell_stores) {
-      if (owner_of(*scope, store.index) == nullptr) escape(scope->facts[store.value]);
+      if (owner_of(*scope, store.index) == nullptr)
+        escape(scope->points_to[store.value]);
     }
   }
 }
@@ -163,18 +165,18 @@ void FunctionFlow::follow() {
 bool FunctionFlow::pass() {
   bool has_grown = false;
   for (const auto& scope : scopes_) {
-    scope->facts.resize(scope->info->summary.values.size());
-    for (ValueId id = 0; id < scope->facts.size(); ++id) {
-      has_grown |= evaluate(*scope, id);
+    scope->points_to.resize(scope->info->summary.values.size());
+    for (ValueId id = 0; id < scope->points_to.size(); ++id) {
+      has_grown |= update(*scope, id);
     }
   }
   return has_grown;
 }
 
-Facts FunctionFlow::facts_of(Scope& scope, ValueId id) {
+PointsToSet FunctionFlow::evaluate(Scope& scope, ValueId id) {
   const CodeSummary& summary = scope.info->summary;
   const Value& value = summary.values[id];
-  Facts found;
+  PointsToSet found;
   switch (value.kind) {
     case Kind::kUnknown:
     case Kind::kFunction:
@@ -184,24 +186,24 @@ Facts FunctionFlow::facts_of(Scope& scope, ValueId id) {
       found.add(scope.info->constant_at(value.index), false);
       break;
     case Kind::kInteger: {
-      // Each one made is another object, and would count as news in each pass.
-      if (!scope.facts[id].objects.empty()) break;
+      // A new int for each pass would make the set grow each time.
+      if (!scope.points_to[id].objects.empty()) break;
       const Ref integer =
           Ref::steal(PyLong_FromLong(static_cast<std::int32_t>(value.index)));
       found.add(integer.get(), false);
       break;
     }
     case Kind::kGlobal:
-      found = global(scope, value);
+      found = evaluate_global(scope, value);
       break;
     case Kind::kParameter:
-      found = parameter(scope, value.index);
+      found = evaluate_parameter(scope, value.index);
       break;
     case Kind::kVariable:
-      found = variable(scope, value);
+      found = evaluate_variable(scope, value);
       break;
     case Kind::kImport:
-      imports_.note_other();
+      imports_.mark_untraceable();
       if (PyObject* module = imported_module(state_, function(), *scope.info,
                                              summary.imports[value.index])) {
         found.add(module, true);
@@ -209,51 +211,53 @@ Facts FunctionFlow::facts_of(Scope& scope, ValueId id) {
       break;
     case Kind::kImportFrom:
     case Kind::kAttribute:
-      found = attribute(scope, id, value);
+      found = evaluate_attribute(scope, id, value);
       break;
     case Kind::kGetattr:
-      found = getattr(scope, id, value);
+      found = evaluate_getattr(scope, id, value);
       break;
     case Kind::kItem:
-      found = item(scope, id, value);
+      found = evaluate_item(scope, id, value);
       break;
     case Kind::kElement:
-      found = element(scope, value);
+      found = evaluate_element(scope, value);
       break;
     case Kind::kPack:
       found.packs.push_back({&scope, id});
       break;
     case Kind::kUnion:
       for (std::uint32_t i = 0; i < value.operand_count; ++i) {
-        found.merge(scope.facts[summary.operands[value.first_operand + i]]);
+        found.merge(scope.points_to[summary.operands[value.first_operand + i]]);
       }
       break;
   }
   return found;
 }
 
-bool FunctionFlow::evaluate(Scope& scope, ValueId id) {
-  const Facts found = facts_of(scope, id);
-  for (const Fact& fact : found.objects) {
-    note_importer(fact.object.get());
+bool FunctionFlow::update(Scope& scope, ValueId id) {
+  const PointsToSet found = evaluate(scope, id);
+  for (const Target& target : found.objects) {
+    record_importer(target.object.get());
   }
-  return scope.facts[id].merge(found);
+  return scope.points_to[id].merge(found);
 }
 
-Facts FunctionFlow::global(const Scope& scope, const Value& value) const {
-  Facts facts;
+PointsToSet FunctionFlow::evaluate_global(const Scope& scope,
+                                          const Value& value) const {
+  PointsToSet result;
   PyObject* name = scope.info->name_at(value.index);
   if (PyObject* object = raw_get(function_->func_globals, name)) {
-    facts.add(object, false);
+    result.add(object, false);
   }
-  facts.unknown = imports_.is_stored(name);
+  result.unknown = imports_.is_stored(name);
   for (const auto& other : scopes_) {
     for (const Store& store : other->info->summary.global_stores) {
-      if (other->info->name_at(store.index) != name || other->facts.empty()) continue;
-      facts.merge(other->facts[store.value]);
+      if (other->info->name_at(store.index) != name || other->points_to.empty())
+        continue;
+      result.merge(other->points_to[store.value]);
     }
   }
-  return facts;
+  return result;
 }
 
 PyObject* FunctionFlow::default_of(std::uint32_t parameter) const {
@@ -272,14 +276,14 @@ PyObject* FunctionFlow::default_of(std::uint32_t parameter) const {
   return raw_get(function_->func_kwdefaults, scopes_[0]->info->local_at(parameter));
 }
 
-Facts FunctionFlow::parameter(const Scope& scope, std::uint32_t index) {
-  Facts facts;
-  facts.unknown = true;
+PointsToSet FunctionFlow::evaluate_parameter(const Scope& scope, std::uint32_t index) {
+  PointsToSet result;
+  result.unknown = true;
   if (scope.outer == nullptr) {
-    if (PyObject* object = default_of(index)) facts.add(object, false);
-    return facts;
+    if (PyObject* object = default_of(index)) result.add(object, false);
+    return result;
   }
-  if (scope.outer->facts.empty()) return facts;
+  if (scope.outer->points_to.empty()) return result;
   const CodeSummary& outer = scope.outer->info->summary;
   const PyCodeObject* code = scope.info->code;
   const bool is_rest =
@@ -287,20 +291,20 @@ Facts FunctionFlow::parameter(const Scope& scope, std::uint32_t index) {
   for (const Binding& binding : outer.bindings) {
     if (binding.code != scope.constant) continue;
     if (is_rest && static_cast<int>(binding.parameter) >= code->co_argcount) {
-      // They sit in the tuple of *args, which is not followed further.
-      escape(scope.outer->facts[binding.value]);
+      // These arguments go into the tuple of *args, which is not followed.
+      escape(scope.outer->points_to[binding.value]);
     } else if (!is_rest && binding.parameter == index) {
-      facts.merge(scope.outer->facts[binding.value]);
+      result.merge(scope.outer->points_to[binding.value]);
     }
   }
   for (const Default& value : outer.defaults) {
     if (value.code != scope.constant || !is_default_of(scope, value, index)) continue;
-    facts.merge(scope.outer->facts[value.value]);
+    result.merge(scope.outer->points_to[value.value]);
   }
-  return facts;
+  return result;
 }
 
-// Whether a nested function's default is that of this parameter.
+// Whether a default of a nested function belongs to this parameter.
 bool FunctionFlow::is_default_of(const Scope& scope, const Default& value,
                                  std::uint32_t parameter) const {
   const auto* code = scope.info->code;
@@ -332,16 +336,16 @@ const Scope* FunctionFlow::owner_of(const Scope& scope, std::uint32_t local) con
   return nullptr;
 }
 
-Facts FunctionFlow::variable(const Scope& scope, const Value& value) {
-  Facts facts;
+PointsToSet FunctionFlow::evaluate_variable(const Scope& scope, const Value& value) {
+  PointsToSet result;
   PyObject* name = scope.info->local_at(value.index);
   const Scope* owner = owner_of(scope, value.index);
   for (const auto& other : scopes_) {
-    if (other->facts.empty()) continue;
+    if (other->points_to.empty()) continue;
     for (const Store& store : other->info->summary.cell_stores) {
       if (PyUnicode_Compare(other->info->local_at(store.index), name) != 0) continue;
       if (owner_of(*other, store.index) != owner) continue;
-      facts.merge(other->facts[store.value]);
+      result.merge(other->points_to[store.value]);
     }
   }
   if (owner != nullptr) {
@@ -349,27 +353,28 @@ Facts FunctionFlow::variable(const Scope& scope, const Value& value) {
     for (std::uint32_t i = 0; i < arguments; ++i) {
       if (i >= PyTuple_GET_SIZE(owner->info->code->co_localsplusnames)) break;
       if (PyUnicode_Compare(owner->info->local_at(i), name) != 0) continue;
-      facts.merge(parameter(*owner, i));
+      result.merge(evaluate_parameter(*owner, i));
     }
-    return facts;
+    return result;
   }
   if (PyObject* cell = closure_cell(name)) {
-    if (PyObject* content = PyCell_GET(cell)) facts.add(content, false);
-    facts.unknown = facts.unknown || imports_.is_stored(cell);
+    if (PyObject* content = PyCell_GET(cell)) result.add(content, false);
+    result.unknown = result.unknown || imports_.is_stored(cell);
   }
-  return facts;
+  return result;
 }
 
-void FunctionFlow::escape(const Facts& facts) {
-  // Displays hold displays, and loops make them hold themselves: each is taken once.
+void FunctionFlow::escape(const PointsToSet& escaping) {
+  // Displays are nested, and a loop can put a display into itself: each is visited
+  // once.
   std::set<std::pair<const Scope*, ValueId>> seen;
-  std::vector<const Facts*> open{&facts};
+  std::vector<const PointsToSet*> open{&escaping};
   while (!open.empty()) {
-    const Facts& top = *open.back();
+    const PointsToSet& top = *open.back();
     open.pop_back();
-    for (const Fact& fact : top.objects) {
-      if (PyModule_Check(fact.object.get())) {
-        imports_.escape(fact.object.get(), fact.imported);
+    for (const Target& target : top.objects) {
+      if (PyModule_Check(target.object.get())) {
+        imports_.escape(target.object.get(), target.imported);
       }
     }
     for (const Pack& pack : top.packs) {
@@ -378,7 +383,7 @@ void FunctionFlow::escape(const Facts& facts) {
       const Value& value = summary.values[pack.value];
       for (std::uint32_t i = 0; i < value.operand_count; ++i) {
         const ValueId operand = summary.operands[value.first_operand + i];
-        open.push_back(&pack.scope->facts[operand]);
+        open.push_back(&pack.scope->points_to[operand]);
       }
     }
   }

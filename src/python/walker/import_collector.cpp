@@ -1,11 +1,11 @@
-// The list of imports, and the order in which code is followed.
+// The import records, and the order in which code is followed.
 //
-// First every function is followed by itself: globals, cells and defaults hold known
-// values, parameters and results of calls are unknown. Modules that leave a function
-// by a call, by return or in a container, and modules found in data, may come back as
-// any unknown value of the payload's code; so the functions that ask attributes of
-// unknown values are followed again with those modules in their place, until nothing
-// changes.
+// Each function is first followed by itself. Its globals, cells and defaults have known
+// values; parameters and results of calls are unknown. A module escapes if it leaves a
+// function by a call, by return or in a container, or if it is found in data. Any
+// unknown value of the payload's code may then be that module. So functions that read
+// attributes of unknown values are followed again with the escaped modules, until
+// nothing changes.
 //
 // Tested by tests/python/imports/discovery and tests/python/imports/test_imports.py.
 
@@ -15,7 +15,7 @@
 #include <iterator>
 
 #include "python/runtime/attribute.h"
-#include "python/runtime/leaves.h"
+#include "python/runtime/objects.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
 #include "python/walker/function_flow.h"
@@ -25,11 +25,12 @@ namespace waybill::py {
 
 namespace {
 
-// So many looks of a kind are noted of a function that is to be kept.
-constexpr std::size_t kMaxSeen = 64;
+// Bound of each list in a trace.
+constexpr std::size_t kMaxTraced = 64;
 
-// Whether guards compare all of an object that code can look into, if they compare it.
-// What travels by name or by a call, or is a function, may have attributes besides.
+// Whether guards that compare an object compare all that code can read from it. An
+// object that travels by name or by a call, and a function, may have further
+// attributes.
 bool is_compared_whole(const State& state, PyObject* object) {
   if (PyType_Check(object) || PyFunction_Check(object) || PyModule_Check(object)) {
     return false;
@@ -38,11 +39,11 @@ bool is_compared_whole(const State& state, PyObject* object) {
          travels_as_members(state, object);
 }
 
-// By which the memo knows a record.
+// The key of a record in the memo.
 std::uintptr_t key_of_record(PyObject* module, ImportTime time) {
   const Py_hash_t hash = PyObject_Hash(module);
   check(hash == -1 ? -1 : 0);
-  // Zero would mean an empty slot.
+  // Zero means an empty slot.
   return (static_cast<std::uintptr_t>(hash) << 3 | static_cast<std::uintptr_t>(time)
                                                        << 1) |
          1;
@@ -53,7 +54,7 @@ std::uintptr_t key_of_record(PyObject* module, ImportTime time) {
 ImportCollector::ImportCollector(const State& state, PyObject* by_value)
     : state_(state), by_value_(by_value) {
   if (by_value == nullptr) return;
-  // Bodies may import it first, and their code is asked what of it they use.
+  // Imported here because a body may be the first to import it.
   const Ref importlib = Ref::steal(PyImport_ImportModule("importlib"));
   import_module_ = Ref::steal(PyObject_GetAttrString(importlib.get(), "import_module"));
 }
@@ -64,55 +65,57 @@ std::uint32_t ImportCollector::find(PyObject* module, ImportTime time) {
   const MemoEntry* entry = index_of_.find(key_of_record(module, time));
   if (entry == nullptr) return kNoIndex;
   const auto is_same = [&](std::size_t index) {
-    return known_[index].time == time &&
-           PyUnicode_Compare(known_[index].module.get(), module) == 0;
+    return records_[index].time == time &&
+           PyUnicode_Compare(records_[index].module.get(), module) == 0;
   };
   const auto index = static_cast<std::uint32_t>(entry->offset);
   if (is_same(index)) return index;
-  // Two names of one hash.
-  for (std::uint32_t i = 0; i < known_.size(); ++i) {
+  // Two names have the same hash.
+  for (std::uint32_t i = 0; i < records_.size(); ++i) {
     if (is_same(i)) return i;
   }
   return kNoIndex;
 }
 
 std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
-                                   std::string_view chain, CodeSpot spot) {
+                                   std::string_view chain, CodePosition position) {
   if (by_value_ != nullptr && time == ImportTime::kLoad &&
       has_name_or_parent(by_value_, module)) {
     return kNoIndex;
   }
-  // No manifest lists it; Python refuses it as well, when it comes to that.
+  // No manifest can list an empty name, and Python refuses to import it.
   if (PyUnicode_GET_LENGTH(module) == 0) {
     Culprit culprit;
-    culprit.path = spot.info == nullptr
+    culprit.path = position.info == nullptr
                        ? "<payload>"
-                       : PrintableText(spot.info->code->co_qualname).view();
+                       : PrintableText(position.info->code->co_qualname).view();
     raise_encode(state_, culprit, "it imports a module whose name is empty", nullptr);
   }
-  const std::uint32_t known = find(module, time);
-  if (known != kNoIndex) return known;
-  if (finds_) found_.push_back({Ref::share(module), time, std::string(chain), spot});
+  const std::uint32_t existing = find(module, time);
+  if (existing != kNoIndex) return existing;
+  if (collects_needs_)
+    collected_needs_.push_back(
+        {Ref::share(module), time, std::string(chain), position});
   const PrintableText name(module);
-  if (spot.info == nullptr) {
+  if (position.info == nullptr) {
     return add_new(module, {name.view(), time, chain, {}, {}, 0});
   }
-  const PrintableText function(spot.info->code->co_qualname);
-  const PrintableText file(spot.info->code->co_filename);
+  const PrintableText function(position.info->code->co_qualname);
+  const PrintableText file(position.info->code->co_filename);
   return add_new(module, {.module = name.view(),
                           .time = time,
                           .chain = chain,
                           .function = function.view(),
                           .file = file.view(),
-                          .line = spot.info->line_of(spot.offset)});
+                          .line = position.info->line_of(position.offset)});
 }
 
 std::uint32_t ImportCollector::add_new(
     PyObject* module, const envelope::ManifestBuilder::Record& record) {
   const std::uintptr_t key = key_of_record(module, record.time);
-  if (index_of_.find(key) == nullptr) index_of_.insert(key, known_.size());
-  known_.push_back({Ref::share(module), record.time});
-  if (notes_uses_) {
+  if (index_of_.find(key) == nullptr) index_of_.insert(key, records_.size());
+  records_.push_back({Ref::share(module), record.time});
+  if (records_uses_) {
     uses_.push_back({Ref::share(module), record.time, std::string(record.chain),
                      std::string(record.function), std::string(record.file),
                      record.line});
@@ -120,9 +123,9 @@ std::uint32_t ImportCollector::add_new(
   return manifest_.add(record);
 }
 
-std::uint32_t ImportCollector::use(const ModuleUse& use) {
-  const std::uint32_t known = find(use.module.get(), use.time);
-  if (known != kNoIndex) return known;
+std::uint32_t ImportCollector::add_use(const ModuleUse& use) {
+  const std::uint32_t existing = find(use.module.get(), use.time);
+  if (existing != kNoIndex) return existing;
   const PrintableText name(use.module.get());
   return add_new(use.module.get(),
                  {name.view(), use.time, use.chain, use.function, use.file, use.line});
@@ -135,13 +138,13 @@ std::vector<FollowedCode> ImportCollector::followed_code() const {
 }
 
 void ImportCollector::write_names(wire::Writer& out) const {
-  for (const Known& record : known_) {
+  for (const WrittenRecord& record : records_) {
     out.text(PrintableText(record.module.get()).view());
     out.unsigned_integer(static_cast<std::uint64_t>(record.time));
   }
 }
 
-std::uint32_t ImportCollector::reference(PyObject* module, PyObject* path) {
+std::uint32_t ImportCollector::add_reference(PyObject* module, PyObject* path) {
   PrintableText root(module), steps(path);
   std::string chain;
   chain.reserve(root.view().size() + 1 + steps.view().size());
@@ -149,17 +152,17 @@ std::uint32_t ImportCollector::reference(PyObject* module, PyObject* path) {
   return add(module, ImportTime::kLoad, chain, {});
 }
 
-std::uint32_t ImportCollector::module_value(PyObject* module, PyObject* name) {
+std::uint32_t ImportCollector::add_module_value(PyObject* module, PyObject* name) {
   escape(module, false);
-  if (notes_uses_) module_values_.push_back(Ref::share(name));
+  if (records_uses_) module_values_.push_back(Ref::share(name));
   return add(name, ImportTime::kLoad, {}, {});
 }
 
-void ImportCollector::lazy(const LazyTarget& target) {
+void ImportCollector::add_lazy(const LazyTarget& target) {
   add(target.import.get(), ImportTime::kLazy, {}, {});
 }
 
-// Null for a module that does not travel by value, and is not the script's.
+// Null for a module that neither travels by value nor is the script's.
 ModuleNeed* ImportCollector::need_of(PyObject* module) {
   if (!is_script(state_, module)) {
     PyObject* name = by_value_ == nullptr ? nullptr : module_name(state_, module);
@@ -180,68 +183,72 @@ void ImportCollector::need_whole(PyObject* module) {
   if (ModuleNeed* need = need_of(module)) need->is_whole = true;
 }
 
-void ImportCollector::note_importer(PyObject* globals) {
+void ImportCollector::record_importer(PyObject* globals) {
   PyObject* name = raw_get(globals, state_.names.name.get());
   if (name == nullptr || !PyUnicode_CheckExact(name) ||
       !has_name_or_parent(by_value_, name)) {
     return;
   }
   Ref package = first_part(name);
-  const auto is_it = [&](const Ref& known) {
-    return PyUnicode_Compare(known.get(), package.get()) == 0;
+  const auto is_same = [&](const Ref& other) {
+    return PyUnicode_Compare(other.get(), package.get()) == 0;
   };
-  if (std::ranges::none_of(importing_, is_it)) importing_.push_back(std::move(package));
+  if (std::ranges::none_of(importing_, is_same)) {
+    importing_.push_back(std::move(package));
+  }
 }
 
 void ImportCollector::escape(PyObject* module, bool imported) {
   need_whole(module);
-  for (const Fact& fact : escaped_) {
-    if (fact.object.get() == module && fact.imported == imported) return;
+  for (const Target& target : escaped_) {
+    if (target.object.get() == module && target.imported == imported) return;
   }
   escaped_.push_back({Ref::share(module), imported});
 }
 
-void ImportCollector::note_step(PyObject* package, PyObject* name, PyObject* found) {
-  if (!traces_ || !can_be_repeated_) return;
-  // Subclasses may do anything when they are compared, or die.
+void ImportCollector::record_step(PyObject* package, PyObject* name, PyObject* found) {
+  if (!is_tracing_ || !is_replayable_) return;
+  // A subclass of str may run code when it is compared or destroyed.
   if (!PyUnicode_CheckExact(package) ||
       (found != nullptr && !PyUnicode_CheckExact(found))) {
-    return note_other();
+    return mark_untraceable();
   }
-  const Ref whole = dotted(package, name);
-  // Once a pass.
-  for (const SeenStep& step : seen_.steps) {
+  const Ref full_name = dotted(package, name);
+  // Each pass of a flow repeats its steps.
+  for (const TracedStep& step : trace_.steps) {
     if (step.name.get() == name &&
-        PyUnicode_Compare(step.whole.get(), whole.get()) == 0) {
+        PyUnicode_Compare(step.full_name.get(), full_name.get()) == 0) {
       return;
     }
   }
-  if (seen_.steps.size() == kMaxSeen) return note_other();
-  seen_.steps.push_back(
-      {Ref::share(package), Ref::share(name), whole, Ref::share(found)});
+  if (trace_.steps.size() == kMaxTraced) return mark_untraceable();
+  trace_.steps.push_back(
+      {Ref::share(package), Ref::share(name), full_name, Ref::share(found)});
 }
 
-// A constant and a tuple are what they are, and a class tells that it has changed.
-void ImportCollector::note_look(PyObject* object) {
-  if (!traces_ || !can_be_repeated_ || is_simple(object) ||
+// Constants and tuples cannot change; a class has another version once it has changed.
+void ImportCollector::record_access(PyObject* object) {
+  if (!is_tracing_ || !is_replayable_ || is_simple(object) ||
       PyTuple_CheckExact(object)) {
     return;
   }
   if (is_compared_whole(state_, object)) {
-    if (seen_containers_.size() == kMaxSeen) return note_other();
-    return seen_containers_.push_back(Ref::share(object));
+    if (traced_containers_.size() == kMaxTraced) return mark_untraceable();
+    return traced_containers_.push_back(Ref::share(object));
   }
-  if (!PyType_Check(object) || seen_.types.size() == kMaxSeen) return note_other();
+  if (!PyType_Check(object) || trace_.types.size() == kMaxTraced)
+    return mark_untraceable();
   auto* type = as_type(object);
   const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
-  if (version == 0) return note_other();
-  seen_.types.push_back({Ref::steal(PyWeakref_NewRef(object, nullptr)), version});
+  if (version == 0) return mark_untraceable();
+  trace_.types.push_back({Ref::steal(PyWeakref_NewRef(object, nullptr)), version});
 }
 
-std::vector<std::uintptr_t> ImportCollector::let_go_of_containers() {
+std::vector<std::uintptr_t> ImportCollector::take_traced_containers() {
   std::vector<std::uintptr_t> keys;
-  for (const Ref& container : seen_containers_) keys.push_back(key_of(container.get()));
-  seen_containers_.clear();
+  for (const Ref& container : traced_containers_)
+    keys.push_back(key_of(container.get()));
+  traced_containers_.clear();
   flows_.clear();
   return keys;
 }
@@ -259,8 +266,8 @@ void ImportCollector::need_package(PyObject* name) {
   }
 }
 
-// Code asks for the files of a package by its name: pkgutil.get_data(__package__, …).
-// Where the payload arrives that name has to be known, to say that they did not travel.
+// Code may name a package to read its files: pkgutil.get_data(__package__, …). The
+// receiver needs the package in order to report that its files did not travel.
 void ImportCollector::need_named_packages(PyObject* function, const CodeInfo& info) {
   const Names& names = state_.names;
   PyObject* globals = PyFunction_GET_GLOBALS(function);
@@ -276,13 +283,12 @@ void ImportCollector::need_named_packages(PyObject* function, const CodeInfo& in
   }
 }
 
-void ImportCollector::function(PyObject* function, const CodeInfo& info) {
+void ImportCollector::add_function(PyObject* function, const CodeInfo& info) {
   if (by_value_ != nullptr) need_named_packages(function, info);
-  // Code without a step from a value to another, an import or an escape can be told
-  // from its summary: there is nothing in it to follow.
+  // The summary shows that there is nothing to follow.
   if (!info.has_steps && !info.has_escapes) return;
   flows_.push_back(std::make_unique<FunctionFlow>(state_, *this, function, info));
-  // What it needs of modules by value travels with it.
+  // Its needs of modules by value are sent together with the function.
   if (by_value_ != nullptr) flows_.back()->follow();
 }
 
@@ -293,10 +299,10 @@ void ImportCollector::follow(PyObject* function) {
   }
 }
 
-void ImportCollector::annotation(PyObject* owner, const CodeInfo& info) {
+void ImportCollector::add_annotation(PyObject* owner, const CodeInfo& info) {
   std::vector<ModuleNeed> before = needs_;
   std::vector<Ref> importing = importing_;
-  function(owner, info);
+  add_function(owner, info);
   needs_ = std::move(before);
   importing_ = std::move(importing);
 }
@@ -304,7 +310,7 @@ void ImportCollector::annotation(PyObject* owner, const CodeInfo& info) {
 void ImportCollector::fork_from(const ImportCollector& first) {
   first_ = &first;
   manifest_.fork_from(first.manifest_);
-  known_ = first.known_;
+  records_ = first.records_;
   index_of_ = first.index_of_;
   escaped_ = first.escaped_;
   body_imports_ = first.body_imports_;
@@ -315,9 +321,9 @@ void ImportCollector::fork_from(const ImportCollector& first) {
 void ImportCollector::finish() {
   if (first_ == nullptr) return follow_flows();
   const bool has_needs = first_->needs_of_code_.has_value();
-  // Else its functions see what they saw.
+  // Without new functions or module values, the functions of `first_` find the same.
   if (!has_needs || !flows_.empty() || escaped_.size() != first_->escaped_.size()) {
-    finds_ = !has_needs;
+    collects_needs_ = !has_needs;
     std::vector<std::unique_ptr<FunctionFlow>> later = std::move(flows_);
     flows_.clear();
     for (const auto& flow : first_->flows_) {
@@ -329,12 +335,12 @@ void ImportCollector::finish() {
   }
   if (!has_needs) return;
   for (const CodeNeed& need : *first_->needs_of_code_) {
-    add(need.module.get(), need.time, need.chain, need.spot);
+    add(need.module.get(), need.time, need.chain, need.position);
   }
 }
 
 void ImportCollector::follow_flows() {
-  bool is_asked = false;
+  bool has_reader = false;
   std::vector<FunctionFlow*> rest;
   for (const auto& flow : flows_) {
     if (!flow->has_steps() && !flow->reads_names()) {
@@ -342,16 +348,17 @@ void ImportCollector::follow_flows() {
       continue;
     }
     flow->follow();
-    is_asked = is_asked || flow->asks_unknown();
+    has_reader = has_reader || flow->reads_unknown();
   }
-  if (!is_asked) return;
-  // What merely escapes matters only where somebody might come by it.
+  if (!has_reader) return;
+  // Functions that only let modules escape matter only if some code reads attributes of
+  // unknown values.
   for (FunctionFlow* flow : rest) flow->follow();
-  std::size_t seen = 0;
-  while (seen != escaped_.size()) {
-    seen = escaped_.size();
+  std::size_t followed = 0;
+  while (followed != escaped_.size()) {
+    followed = escaped_.size();
     for (const auto& flow : flows_) {
-      if (flow->asks_unknown()) flow->follow();
+      if (flow->reads_unknown()) flow->follow();
     }
   }
 }

@@ -13,14 +13,14 @@ namespace waybill::py {
 
 namespace {
 
-// copyreg keeps a list there, empty for classes without slots; what others put there it
-// takes.
+// copyreg stores a list in __slotnames__, which is empty for classes without slots. It
+// accepts whatever else a program stores there.
 bool names_slots(const Names& names, PyObject* dict) {
   PyObject* slots = raw_get(dict, names.slotnames.get());
   return slots != nullptr && (!PyList_CheckExact(slots) || PyList_GET_SIZE(slots) != 0);
 }
 
-// Whether a small dict shows at a glance that none of its names begins with "_".
+// Whether a dict is small, and none of its names begins with "_".
 bool has_plain_names(PyObject* dict) {
   constexpr Py_ssize_t kSmall = 8;
   if (!PyDict_Check(dict) || PyDict_GET_SIZE(dict) > kSmall) return false;
@@ -31,12 +31,12 @@ bool has_plain_names(PyObject* dict) {
   return true;
 }
 
-// Whether a type's own classes have a say, or its metaclass, which is asked first.
-bool has_own_say(const Names& names, PyTypeObject* type, bool may_have_slots) {
+// Whether a class in the MRO of a type overrides reduction.
+bool overrides_reduction(const Names& names, PyTypeObject* type, bool may_have_slots) {
   for (PyTypeObject* base : order_of(type)) {
     if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
     const Ref dict = type_dict(base);
-    if (!dict || has_own_say(names, dict.get())) return true;
+    if (!dict || overrides_reduction(names, dict.get())) return true;
     if (!may_have_slots && names_slots(names, dict.get())) return true;
   }
   return false;
@@ -47,7 +47,7 @@ bool is_like_type(PyTypeObject* metaclass) {
          metaclass->tp_hash == PyType_Type.tp_hash && metaclass->tp_mro != nullptr;
 }
 
-// How many pointers instances have besides a dict and a list of weak references.
+// Number of pointers in an instance besides those of its dict and its weak references.
 std::size_t count_slots(PyTypeObject* type) {
   auto size = static_cast<std::size_t>(PyBaseObject_Type.tp_basicsize);
   if (type->tp_dictoffset > 0) size += sizeof(PyObject*);
@@ -56,29 +56,29 @@ std::size_t count_slots(PyTypeObject* type) {
   return whole <= size ? 0 : (whole - size) / sizeof(PyObject*);
 }
 
-bool is_asked_by_object(const Names& names, PyTypeObject* type, bool may_have_slots) {
+bool uses_default_reduce(const Names& names, PyTypeObject* type, bool may_have_slots) {
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || type->tp_itemsize != 0 ||
       type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr) {
     return false;
   }
   PyTypeObject* metaclass = Py_TYPE(type);
-  if (has_own_say(names, type, may_have_slots)) return false;
+  if (overrides_reduction(names, type, may_have_slots)) return false;
   return metaclass == &PyType_Type ||
-         (is_like_type(metaclass) && !has_own_say(names, metaclass, false));
+         (is_like_type(metaclass) && !overrides_reduction(names, metaclass, false));
 }
 
-// Where the slot is that an attribute of this name is; 0 if it is none.
-Py_ssize_t place_of_slot(PyTypeObject* type, PyObject* name) {
+// The offset of the slot with this name; 0 if there is none.
+Py_ssize_t offset_of_slot(PyTypeObject* type, PyObject* name) {
   for (PyTypeObject* base : order_of(type)) {
     PyObject* found = raw_get(type_dict(base).get(), name);
-    if (found != nullptr) return place_of_member(found);
+    if (found != nullptr) return offset_of_member(found);
   }
   return 0;
 }
 
 }  // namespace
 
-bool has_own_say(const Names& names, PyObject* dict) {
+bool overrides_reduction(const Names& names, PyObject* dict) {
   if (has_plain_names(dict)) return false;
   for (const Ref* name : {&names.reduce_ex, &names.reduce, &names.getstate,
                           &names.getnewargs_ex, &names.getnewargs, &names.class_}) {
@@ -87,14 +87,14 @@ bool has_own_say(const Names& names, PyObject* dict) {
   return false;
 }
 
-bool is_made_by_newobj(const State& state) {
+bool has_original_newobj(const State& state) {
   PyObject* copyreg = find_module(state, state.names.copyreg.get());
   return copyreg != nullptr &&
-         look_into(state, copyreg, state.names.newobj.get()) == state.newobj.get();
+         look_up_in(state, copyreg, state.names.newobj.get()) == state.newobj.get();
 }
 
-bool is_laid_out_plainly(const Names& names, PyTypeObject* type) {
-  return count_slots(type) == 0 && is_asked_by_object(names, type, false);
+bool has_plain_layout(const Names& names, PyTypeObject* type) {
+  return count_slots(type) == 0 && uses_default_reduce(names, type, false);
 }
 
 PyObject* slot_names(const Names& names, PyTypeObject* type) {
@@ -104,31 +104,31 @@ PyObject* slot_names(const Names& names, PyTypeObject* type) {
 
 namespace {
 
-// Whether it takes them apart as their class, their dict if they have one, and the
-// slots that copyreg's list of the class names, which are all that they have besides.
-// That it does so, what the list names and where the slots are does not change unless
-// the version of the class does; but the list is one that a program can change.
-bool is_laid_out_in_slots(const Names& names, PyTypeObject* type) {
-  if (!is_asked_by_object(names, type, true)) return false;
+// Whether object.__reduce_ex__ reduces the instances to their class, their dict if they
+// have one, and the slots in copyreg's list, and whether these are all slots. The
+// result is valid for one version of the class, as long as no program changes copyreg's
+// list.
+bool has_slot_layout(const Names& names, PyTypeObject* type) {
+  if (!uses_default_reduce(names, type, true)) return false;
   PyObject* list = slot_names(names, type);
   if (list == nullptr) return false;
-  std::vector<Py_ssize_t> places;
+  std::vector<Py_ssize_t> offsets;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
     PyObject* name = PyList_GET_ITEM(list, i);
     if (!PyUnicode_CheckExact(name)) return false;
-    places.push_back(place_of_slot(type, name));
+    offsets.push_back(offset_of_slot(type, name));
   }
-  std::ranges::sort(places);
-  // Each of all pointers once.
-  return places.size() == count_slots(type) && (places.empty() || places[0] != 0) &&
-         std::ranges::adjacent_find(places) == places.end();
+  std::ranges::sort(offsets);
+  // The list has each pointer once.
+  return offsets.size() == count_slots(type) && (offsets.empty() || offsets[0] != 0) &&
+         std::ranges::adjacent_find(offsets) == offsets.end();
 }
 
-// Whether nothing but copyreg's table has, as of now, a say in how such instances are
-// taken apart: neither a reducer of ours, nor what their class sets or makes.
-bool is_taken_apart_by_layout(const State& state, PyTypeObject* type) {
+// Whether copyreg's table alone can replace the reduction by layout: there is no
+// reducer of waybill for the type, no __new__, and no __setstate__.
+bool is_reduced_by_layout(const State& state, PyTypeObject* type) {
   if (Py_TYPE(type) != &PyType_Type || type->tp_new != PyBaseObject_Type.tp_new ||
-      !is_made_by_newobj(state)) {
+      !has_original_newobj(state)) {
     return false;
   }
   const Ref name = Ref::steal(PyType_GetName(type));
@@ -146,9 +146,8 @@ bool is_taken_apart_by_layout(const State& state, PyTypeObject* type) {
 
 bool travels_as_members(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  return is_taken_apart_by_layout(state, type) &&
-         (is_laid_out_plainly(state.names, type) ||
-          is_laid_out_in_slots(state.names, type));
+  return is_reduced_by_layout(state, type) &&
+         (has_plain_layout(state.names, type) || has_slot_layout(state.names, type));
 }
 
 }  // namespace waybill::py

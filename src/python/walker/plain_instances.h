@@ -1,7 +1,7 @@
 #pragma once
 
-// Instances that object.__reduce_ex__ takes apart and nobody else: it tells their
-// class, their dict and their slots, and runs no code of others for that.
+// Instances that object.__reduce_ex__ reduces to their class, dict and slots, without
+// running Python code of the program.
 
 #include <Python.h>
 
@@ -10,27 +10,24 @@
 
 namespace waybill::py {
 
-// What makes a class say itself how its instances are taken apart, or an instance in
-// whose dict it is.
-bool has_own_say(const Names& names, PyObject* dict);
+// Whether the dict of a class or an instance has a method of the reduce protocol.
+bool overrides_reduction(const Names& names, PyObject* dict);
 
-// Whether object.__reduce_ex__ says that copyreg's own __newobj__ makes an instance: a
-// program can set another.
-bool is_made_by_newobj(const State& state);
+// Whether object.__reduce_ex__ uses copyreg's original __newobj__. A program can set
+// another.
+bool has_original_newobj(const State& state);
 
-// Whether object.__reduce_ex__ takes the instances apart, as their class and their
-// dict.
-bool is_laid_out_plainly(const Names& names, PyTypeObject* type);
+// Whether object.__reduce_ex__ reduces the instances to their class and dict.
+bool has_plain_layout(const Names& names, PyTypeObject* type);
 
-// copyreg's list of the slots of a class; borrowed, null if it has none yet.
+// copyreg's list of the slots of a class; borrowed, null if copyreg has not made it.
 PyObject* slot_names(const Names& names, PyTypeObject* type);
 
-// Whether an object travels as class, dict and slots, by what its class, its dict and
-// copyreg's list say.
+// Whether an object travels as its class, dict and slots.
 bool travels_as_members(const State& state, PyObject* object);
 
-// Calls `visit` with each slot of an instance of a class that is laid out so, null if
-// it is empty, for as long as that answers true.
+// Calls `visit` with the value of each slot, null for an empty one, until it returns
+// false. For instances of which travels_as_members() is true.
 template <typename Visit>
 bool visit_slots(PyObject* object, Visit visit) {
   PyTypeObject* type = Py_TYPE(object);

@@ -11,7 +11,7 @@ from sources import define, round_trip
 from threads import run_in_threads
 from waybill._core import clear_caches
 
-#: The bounds in src/python/runtime/known_codes.h.
+#: The bounds in src/python/runtime/code_cache.h.
 MAX_ENTRIES, MAX_BYTES = 1024, 16 << 20
 
 CLOSURE = """

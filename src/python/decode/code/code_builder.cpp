@@ -76,11 +76,11 @@ Ref CodeBuilder::next_use(std::size_t body) {
   if (Ref code = built(body, location)) return code;
   const CodeKey key = code_key(envelope_.code[body].hash, locations_[location].file,
                                locations_[location].lines);
-  Ref known = state_.known_codes.find(key);
+  Ref known = state_.code_cache.find(key);
   // What came without source, and now comes with it, is another code object from here
   // on. This process's own is not: it does not travel with source unless asked to.
   const bool lacks_source = known && has_sources_ &&
-                            state_.known_codes.was_received(key) &&
+                            state_.code_cache.was_received(key) &&
                             units().is_news(body, known.get());
   if (known && !lacks_source) {
     keep(body, location, known);  // Another may take its place there.
@@ -89,7 +89,7 @@ Ref CodeBuilder::next_use(std::size_t body) {
   const std::size_t built_before = built_bytes_;
   Ref code = build(body, location);
   if (has_sources_) units().keep(body, code.get());
-  state_.known_codes.hold(key, code.get(), built_bytes_ - built_before);
+  state_.code_cache.hold(key, code.get(), built_bytes_ - built_before);
   return code;
 }
 
@@ -105,10 +105,10 @@ Ref CodeBuilder::foreign_use(std::size_t body, std::size_t use) {
   if (Ref code = built(body, number)) return code;
   const Location& location = has_location ? locations_[number] : kNowhere;
   const CodeKey key = code_key(units().key_of(body), location.file, location.lines);
-  Ref code = state_.known_codes.find(key);
+  Ref code = state_.code_cache.find(key);
   if (!code) {
     code = units().compile(body, body_at(body).fields, location.where);
-    state_.known_codes.hold(key, code.get(), units().size_of(body));
+    state_.code_cache.hold(key, code.get(), units().size_of(body));
   }
   keep(body, number, code);
   return code;

@@ -42,7 +42,7 @@ void note_arrival(CodeInfo& info) {
   while (!left.empty()) {
     CodeInfo* next = left.back();
     left.pop_back();
-    next->came_as_source = true;
+    next->was_received_as_source = true;
     left.insert(left.end(), next->nested.begin(), next->nested.end());
   }
 }
@@ -132,8 +132,8 @@ Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
 
 bool UnitCompiler::is_news(std::size_t body, PyObject* code) const {
   if (sources_.unit_of(static_cast<std::uint32_t>(body)) == nullptr) return false;
-  const CodeInfo* known = kept_info(state_, code);
-  return known == nullptr || !known->came_as_source || !known->source;
+  const CodeInfo* known = cached_info(state_, code);
+  return known == nullptr || !known->was_received_as_source || !known->source;
 }
 
 void UnitCompiler::keep(std::size_t body, PyObject* code) const {

@@ -78,7 +78,7 @@ bool Renaming::has_names_of(PyObject* module) const {
 }
 
 PyObject* Renaming::known() const {
-  return rules_ != nullptr ? rules_ : late(state_, &LateHelpers::known_moves);
+  return rules_ != nullptr ? rules_ : late(state_, &LateHelpers::default_renames);
 }
 
 Ref Renaming::known_module(PyObject* name, PyObject* error) const {

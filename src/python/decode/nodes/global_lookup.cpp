@@ -130,7 +130,7 @@ Ref look_up_missing(Wanted& global) {
   if (Ref object = look_up_moved(global)) return object;
   global.decoder.modules().renaming().explain(error.get(), global.module.get(),
                                               global.path);
-  put_back_error(error);
+  restore_error(error);
   throw PyError();
 }
 

@@ -64,13 +64,13 @@ PyObject* opaque_maker(const State& state, const Frame& frame) {
 
 // Whether it is an error of waybill's that says of this process, not of the payload.
 bool is_about_here(const State& state, const Frame& frame, PyObject* error) {
-  if (is_of(state, error, &LateHelpers::missing_module_error) ||
-      is_of(state, error, &LateHelpers::python_mismatch_error)) {
+  if (is_instance_of(state, error, &LateHelpers::missing_module_error) ||
+      is_instance_of(state, error, &LateHelpers::python_mismatch_error)) {
     return true;
   }
   // A name of waybill's own, which it has in another version.
   return frame.node->codec->tag == NodeTag::kGlobal &&
-         !is_of(state, error, &LateHelpers::policy_error);
+         !is_instance_of(state, error, &LateHelpers::policy_error);
 }
 
 // Calls a method of the payload's Python half.
@@ -119,9 +119,9 @@ bool may_be_opaque(const State& state, const Frame& frame) {
     return false;
   }
   const Ref error = take_error();
-  const bool may_be = !is_of(state, error.get(), &LateHelpers::error) ||
+  const bool may_be = !is_instance_of(state, error.get(), &LateHelpers::error) ||
                       is_about_here(state, frame, error.get());
-  put_back_error(error);
+  restore_error(error);
   return may_be;
 }
 

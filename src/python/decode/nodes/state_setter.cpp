@@ -60,7 +60,7 @@ bool has_entries(GraphDecoder& decoder, PyObject* object, PyObject* state) {
 bool has_slot(PyObject* object, PyObject* name) {
   PyObject* descriptor = _PyType_Lookup(Py_TYPE(object), name);
   if (descriptor == nullptr) PyErr_Clear();
-  return descriptor != nullptr && place_of_member(descriptor) != 0;
+  return descriptor != nullptr && offset_of_member(descriptor) != 0;
 }
 
 // As for the entries of a dict, no __setattr__ runs for slots: it may refuse, as that
@@ -117,7 +117,7 @@ Ref setter_of(const State& state, PyObject* object) {
   }
   Ref setter =
       Ref::steal_or_null(PyObject_GenericGetAttr(object, state.names.setstate.get()));
-  if (!setter) forgive(PyExc_AttributeError);
+  if (!setter) ignore_error(PyExc_AttributeError);
   return setter;
 }
 

@@ -88,8 +88,8 @@ class Extensions {
 };
 
 // Of modules by value that a body imports or names, that comes along with the function
-// which its code can ask for: what the bytecode tells, or all.
-// waybill._modules.by_value serves such modules where the payload arrives.
+// which its code can ask for: what the bytecode tells, or all. waybill._modules serves
+// such modules where the payload arrives.
 class ModuleNeeds {
  public:
   // All outlive this. `written`: what the payload has of the dicts of modules.
@@ -114,8 +114,8 @@ class ModuleNeeds {
   // has not all yet, in an order in which packages come first. Code of the packages in
   // `importing` may ask any name of what imports find of them: where it comes for one
   // name, it comes with all but modules by value.
-  std::vector<Ref> modules_to_bring(const std::vector<ModuleNeed>& needs,
-                                    const std::vector<Ref>& importing);
+  std::vector<Ref> modules_to_send(const std::vector<ModuleNeed>& needs,
+                                   const std::vector<Ref>& importing);
 
   // Begins with what `first` has.
   void fork_from(const ModuleNeeds& first) {

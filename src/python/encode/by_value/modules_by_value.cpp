@@ -2,9 +2,48 @@
 
 #include "python/encode/by_value/by_value.h"
 
+#include <algorithm>
+#include <unordered_set>
+
+#include "python/encode/codec.h"
+#include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
+#include "python/runtime/compat.h"
+#include "python/runtime/modules.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
+
+namespace {
+
+bool is_file_of_extension(PyObject* file) {
+  if (file == nullptr || !PyUnicode_Check(file)) return false;
+  const std::string path = text_of(file);
+  return path.ends_with(".so") || path.ends_with(".pyd");
+}
+
+// The object that a method made in C is bound to, or the class that it is of.
+PyObject* owner_in_c(PyObject* object) {
+  if (PyCFunction_Check(object)) return PyCFunction_GET_SELF(object);
+  PyTypeObject* type = Py_TYPE(object);
+  const bool is_of_class = type == &PyMethodDescr_Type ||
+                           type == &PyWrapperDescr_Type ||
+                           type == &PyClassMethodDescr_Type ||
+                           type == &PyMemberDescr_Type || type == &PyGetSetDescr_Type;
+  return is_of_class ? as_object(PyDescr_TYPE(object)) : nullptr;
+}
+
+// A module that is needed whole has its submodules whole; of others that it imports
+// comes what code asks of them.
+bool is_submodule(const State& state, PyObject* package, PyObject* module) {
+  PyObject* outer = module_name(state, package);
+  PyObject* inner = module_name(state, module);
+  if (outer == nullptr || inner == nullptr) return true;
+  const Ref start = Ref::steal(PyUnicode_FromFormat("%U.", outer));
+  return PyUnicode_Tailmatch(inner, start.get(), 0, PY_SSIZE_T_MAX, -1) == 1;
+}
+
+}  // namespace
 
 bool ModulesByValue::has(PyObject* module) const {
   PyObject* name = names_ == nullptr ? nullptr : module_name(state_, module);
@@ -70,6 +109,253 @@ void ModulesByValue::add_modules_of_code(PyObject* function, const CodeInfo& inf
     }
   }
   add_imported(function, info);
+}
+
+bool Extensions::is_one(PyObject* module) const {
+  if (!by_value_.any()) return false;
+  PyObject* name = module_name(state_, module);
+  if (name == nullptr || !is_file_of_extension(raw_get(PyModule_GetDict(module),
+                                                       state_.names.file.get()))) {
+    return false;
+  }
+  // One that the caller named itself is refused where it is met.
+  const Ref package = parent_of(name);
+  return package && by_value_.has_name(package.get());
+}
+
+PyObject* Extensions::of_type(PyTypeObject* type) {
+  if (!by_value_.any()) return nullptr;
+  auto* key = as_object(type);
+  const auto [entry, is_new] = of_types_.try_emplace(key);
+  if (!is_new) return entry->second.second.get();
+  entry->second.first = Ref::share(key);
+  for (PyTypeObject* of : {type, Py_TYPE(type)}) {
+    for (PyTypeObject* base : order_of(of)) {
+      if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
+      const Ref name = module_of_type(state_, base);
+      PyObject* module = find_module(state_, name.get());
+      if (module == nullptr || !is_one(module)) continue;
+      entry->second.second = Ref::share(module);
+      return module;
+    }
+  }
+  return nullptr;
+}
+
+PyObject* Extensions::of_object(PyObject* object, GlobalName& name) {
+  if (PyModule_Check(object)) return is_one(object) ? object : nullptr;
+  if (PyType_Check(object)) {
+    auto* type = as_type(object);
+    PyObject* extension = of_type(type);
+    if (extension != nullptr) name = find_type(state_, type);
+    return extension;
+  }
+  if (PyObject* extension = of_type(Py_TYPE(object))) return extension;
+  PyObject* owner = owner_in_c(object);
+  if (owner == nullptr || PyModule_Check(owner)) return nullptr;
+  return of_type(PyType_Check(owner) ? as_type(owner) : Py_TYPE(owner));
+}
+
+Ref Extensions::stand_in(PyObject* object, PyObject* extension, const GlobalName& name,
+                         ImportCollector& imports) const {
+  PyObject* missing = module_name(state_, extension);
+  imports.add(missing, ImportTime::kCall, text_of(missing), {});
+  PyObject* module = name.module ? module_name(state_, name.module.get()) : missing;
+  PyObject* path = name.module ? name.path.get() : Py_None;
+  return call(state_.stand_in_answer.get(), object, missing, module, path);
+}
+
+ModuleNeeds::Module& ModuleNeeds::entry(PyObject* module) {
+  Module& own = modules_[module];
+  if (!own.module) {
+    own.module = Ref::share(module);
+    own.size = PyDict_GET_SIZE(PyModule_GetDict(module));
+  }
+  return own;
+}
+
+bool ModuleNeeds::begin(PyObject* module) {
+  // Each time that it is begun once more, some of its names are new to the payload.
+  constexpr Py_ssize_t kAdded = 300;
+  Module& own = entry(module);
+  return ++own.begun <= own.size + kAdded;
+}
+
+void ModuleNeeds::want(Module& own, PyObject* name) {
+  if (!PyUnicode_CheckExact(name)) return;
+  PyObject* dict = PyModule_GetDict(own.module.get());
+  if (raw_get(dict, name) == nullptr) {
+    PyObject* hook = state_.names.getattr_hook.get();
+    if (raw_get(dict, hook) != nullptr) want_of_submodules(own.module.get(), name);
+    name = hook;
+  }
+  own.is_asked = own.is_asked || !is_by_value(raw_get(dict, name));
+  if (own.wanted.add(name)) own.waiting.push_back(Ref::share(name));
+}
+
+// Modules by value that a package has, and that have a name themselves: those that
+// define what it means there or, if none does, all.
+std::vector<PyObject*> ModuleNeeds::submodules_with(PyObject* package,
+                                                    PyObject* name) const {
+  std::vector<PyObject*> all, defining;
+  PyObject* dict = PyModule_GetDict(package);
+  for (const auto& [key, inner] : PairsOf(dict)) {
+    if (!PyModule_Check(inner) || !by_value_.has(inner)) continue;
+    PyObject* value = raw_get(PyModule_GetDict(inner), name);
+    if (value == nullptr) continue;
+    all.push_back(inner);
+    PyObject* home = nullptr;
+    if (PyFunction_Check(value)) {
+      home = as_function(value)->func_module;
+    } else if (PyType_Check(value)) {
+      const Ref own = type_dict(as_type(value));
+      home = raw_get(own.get(), state_.names.module.get());
+    }
+    PyObject* own_name = module_name(state_, inner);
+    if (home != nullptr && own_name != nullptr && PyUnicode_Check(home) &&
+        PyUnicode_Compare(home, own_name) == 0) {
+      defining.push_back(inner);
+    }
+  }
+  return defining.empty() ? all : defining;
+}
+
+// What a package's dict has not its __getattr__ may take, when it is asked, from a
+// submodule that has it under this name.
+void ModuleNeeds::want_of_submodules(PyObject* package, PyObject* name) {
+  for (PyObject* inner : submodules_with(package, name)) {
+    Module& own = entry(inner);
+    if (!own.wanted.add(name)) continue;
+    own.waiting.push_back(Ref::share(name));
+    own.is_found = true;
+    asked_.push_back(own.module);
+  }
+}
+
+bool ModuleNeeds::is_by_value(PyObject* value) const {
+  return value != nullptr && PyModule_Check(value) && by_value_.has(value);
+}
+
+bool ModuleNeeds::is_of_importing(PyObject* module) const {
+  PyObject* name = module_name(state_, module);
+  if (importing_.empty() || name == nullptr) return false;
+  const Ref package = first_part(name);
+  return std::ranges::any_of(importing_, [&](const Ref& importing) {
+    return PyUnicode_Compare(importing.get(), package.get()) == 0;
+  });
+}
+
+void ModuleNeeds::complete(Module& own) {
+  if (std::exchange(own.is_complete, true)) return;
+  PyObject* dict = PyModule_GetDict(own.module.get());
+  for (const auto& [name, value] : PairsOf(dict)) {
+    if (!is_by_value(value)) want(own, name);
+  }
+}
+
+// Asks for what is missing of modules that came before their package was one of these.
+void ModuleNeeds::complete_importing(const std::vector<Ref>& importing) {
+  if (importing.size() == importing_.size()) return;
+  importing_ = importing;
+  const std::size_t before = asked_.size();
+  for (auto& [address, own] : modules_) {
+    if (!own.is_found || !own.is_asked || !is_of_importing(address)) continue;
+    complete(own);
+    asked_.push_back(own.module);
+  }
+  // In an order that does not depend on addresses.
+  std::sort(asked_.begin() + static_cast<std::ptrdiff_t>(before), asked_.end(),
+            [&](const Ref& a, const Ref& b) {
+              return PyUnicode_Compare(module_name(state_, a.get()),
+                                       module_name(state_, b.get())) < 0;
+            });
+}
+
+std::vector<Ref> ModuleNeeds::modules_to_send(const std::vector<ModuleNeed>& needs,
+                                              const std::vector<Ref>& importing) {
+  complete_importing(importing);
+  std::vector<Ref> brought;
+  // Names of one submodule ask for it each, and code may need it besides.
+  std::unordered_set<PyObject*> seen;
+  const auto bring = [&](const Ref& module) {
+    if (seen.insert(module.get()).second) brought.push_back(module);
+  };
+  for (const ModuleNeed& need : needs) {
+    if (extensions_.is_one(need.module.get())) continue;
+    Module& own = entry(need.module.get());
+    own.is_whole = own.is_whole || need.is_whole;
+    for (const Ref& name : need.names) want(own, name.get());
+    if (own.is_asked && is_of_importing(need.module.get())) complete(own);
+    const bool is_complete = own.is_found && unwritten(need.module.get()).empty();
+    own.is_found = true;
+    if (!is_complete) bring(need.module);
+  }
+  std::ranges::for_each(asked_, bring);
+  asked_.clear();
+  return brought;
+}
+
+std::vector<std::pair<Ref, Ref>> ModuleNeeds::unwritten(PyObject* module) {
+  PyObject* dict = PyModule_GetDict(module);
+  const Names& names = state_.names;
+  // What a module has without its code.
+  const Ref* const given[] = {&names.name,     &names.package, &names.path,
+                              &names.builtins, &names.spec,    &names.loader,
+                              &names.cached};
+  WrittenNames& written = written_.names_of(dict);
+  std::vector<std::pair<Ref, Ref>> found;
+  const auto look_at = [&](PyObject* name, PyObject* value) {
+    const auto is_name = [&](const Ref* other) {
+      return PyUnicode_Compare(name, other->get()) == 0;
+    };
+    if (!written.has(name) && std::ranges::none_of(given, is_name)) {
+      found.emplace_back(Ref::share(name), Ref::share(value));
+    }
+  };
+  Module& own = entry(module);
+  if (own.is_whole) {
+    for (const auto& [name, value] : PairsOf(dict)) {
+      if (PyUnicode_CheckExact(name)) look_at(name, value);
+    }
+    return found;
+  }
+  std::erase_if(own.waiting, [&](const Ref& name) { return written.has(name.get()); });
+  for (const Ref& name : own.waiting) {
+    if (PyObject* value = raw_get(dict, name.get())) look_at(name.get(), value);
+  }
+  return found;
+}
+
+int ModuleNeeds::traverse(visitproc visitor, void* arg) const {
+  for (const auto& [address, own] : modules_) {
+    if (const int stop = visit(own.module, visitor, arg)) return stop;
+  }
+  return 0;
+}
+
+void describe_module(EncodeContext& context, PyObject* module, Plan& plan) {
+  if (!context.needs.begin(module)) {
+    context.fail("gets new names without end while it is sent: by reducers, or others");
+  }
+  context.out.node(wire::NodeTag::kModule, 3);
+  write_namespace(context, PyModule_GetDict(module));
+  const bool is_by_value = context.by_value.has(module);
+  const bool is_part = !context.needs.is_needed_whole(module);
+  std::vector<std::pair<Ref, Ref>> found = context.needs.unwritten(module);
+  if (is_by_value) {
+    for (const auto& [key, held] : found) context.by_value.add_module_of(held.get());
+  }
+  plan.raw().map(found.size());
+  for (auto& [key, held] : found) {
+    write_text(key.get(), plan.raw());
+    const bool is_module =
+        PyModule_Check(held.get()) && context.by_value.is_sent_in_parts(held.get()) &&
+        (is_part || !is_submodule(context.state, module, held.get()));
+    plan.child(std::move(held), Label::of_attribute(key.get()));
+    plan.last_is_global();
+    if (is_module) plan.last_is_part();
+  }
+  plan.raw().boolean(is_part);
 }
 
 }  // namespace waybill::py

@@ -6,12 +6,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <unordered_map>
 
 #include "base/hash.h"
 #include "format/source_units.h"
 #include "python/encode/plain_writer.h"
+#include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/text.h"
+#include "wire/format.h"
+#include "wire/writer.h"
 
 namespace waybill::py {
 
@@ -103,6 +108,42 @@ std::vector<CodeInfo*> inner_first(CodeInfo& info) {
   return order;
 }
 
+// Places in a waybill._source.Unit: the kind, the text, and the fields that follow the
+// kind in a unit of the format.
+constexpr Py_ssize_t kKind = 0;
+constexpr Py_ssize_t kText = 1;
+constexpr Py_ssize_t kUnitParts = 12;
+
+void write_field(PyObject* field, wire::Writer& out) {
+  if (write_leaf(field, out)) return;
+  check(PyTuple_Size(field) < 0 ? -1 : 0);
+  write_texts(field, out);
+}
+
+CodeSource source_from(PyObject* unit) {
+  CodeSource source;
+  Ref storage;
+  source.text = utf8_of(PyTuple_GET_ITEM(unit, kText), storage);
+  wire::Writer recipe;
+  write_field(PyTuple_GET_ITEM(unit, kKind), recipe);
+  for (PyObject* field : items_of(unit).subspan(kText + 1)) write_field(field, recipe);
+  source.recipe = recipe.take();
+  return source;
+}
+
+// The unit of a code object, or why there is none.
+Ref proof_of(const State& state, PyObject* code, PyObject* owner) {
+  try {
+    return call(late(state, &LateHelpers::prove_source), code,
+                owner == nullptr ? Py_None : owner);
+  } catch (const PyError&) {
+    // What looks for source can be neither loaded nor called so deep in calls. The
+    // code can be sent without.
+    ignore_error(PyExc_RecursionError);
+    return Ref::steal(PyUnicode_FromString("the stack is too deep to look for it"));
+  }
+}
+
 }  // namespace
 
 void encode_code(CodeInfos& infos, CodeInfo& info) {
@@ -114,6 +155,24 @@ void encode_code(CodeInfos& infos, CodeInfo& info) {
     part->place = place_of(*part);
     part->is_encoded = true;
   }
+}
+
+const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
+                            std::string& reason) {
+  if (info.source) return info.source.get();
+  auto* code = as_object(info.code);
+  const Ref proof = proof_of(state, code, owner);
+  if (!PyTuple_Check(proof.get())) {
+    reason = text_of(proof.get());
+    return nullptr;
+  }
+  if (PyTuple_GET_SIZE(proof.get()) != kUnitParts) {
+    raise(PyExc_SystemError, "a source unit has twelve parts");
+  }
+  auto source = std::make_unique<const CodeSource>(source_from(proof.get()));
+  // The code that ran may have sent this code as well.
+  if (!info.source) info.source = std::move(source);
+  return info.source.get();
 }
 
 std::uint32_t CodeSection::add(const CodeInfo& info) {
@@ -153,7 +212,7 @@ std::uint32_t CodeSection::use(PyObject* code, bool is_in_definition) {
 }
 
 void CodeSection::write_source_locations(Writer& out, std::string_view file,
-                                         KnownCodes& known) const {
+                                         CodeCache& cache) const {
   if (uses_.empty()) return;
   out.array(uses_.size());
   Memo first_use;
@@ -179,9 +238,9 @@ void CodeSection::write_source_locations(Writer& out, std::string_view file,
     }
     file = own;
     out.append(info.place);
-    if (info.is_known) continue;
-    known.note(code_key(info.hash, own, info.place), as_object(info.code));
-    info.is_known = true;
+    if (info.is_in_code_cache) continue;
+    cache.add(code_key(info.hash, own, info.place), as_object(info.code));
+    info.is_in_code_cache = true;
   }
 }
 

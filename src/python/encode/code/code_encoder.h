@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "python/runtime/known_codes.h"
+#include "python/runtime/code_cache.h"
 #include "python/runtime/memo.h"
 #include "python/walker/code_info.h"
 #include "wire/writer.h"
@@ -52,7 +52,7 @@ class CodeSection {
 
   // Notes the source of a body, unless it has one. It must outlive this.
   void add_source(std::uint32_t body, const CodeSource& source);
-  void note_lack_of_source() { lacks_source_ = true; }
+  void record_lack_of_source() { lacks_source_ = true; }
   // The number of a source among all that were noted by this: equal ones have one.
   std::uint32_t number_of(const CodeSource& source);
   // All of these one behind the other.
@@ -69,7 +69,7 @@ class CodeSection {
   // then on the code objects are among those that are known. `file`: the first that the
   // manifest names; null if it names none. Throws PyError.
   void write_source_locations(wire::Writer& out, std::string_view file,
-                              KnownCodes& known) const;
+                              CodeCache& cache) const;
   // Writes the sources as one msgpack value; nothing if there are none.
   void write_sources(wire::Writer& out) const;
   // What the source of a body is; null if it has none.

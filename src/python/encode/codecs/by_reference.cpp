@@ -71,8 +71,8 @@ void write_global(EncodeContext& context, const GlobalName& name) {
   if (PyUnicode_Compare(module, context.state.names.builtins_plain.get()) == 0) {
     context.out.nil();
   } else {
-    write_module_index(context, context.imports().reference(module, name.path.get()),
-                       context.out);
+    write_module_index(
+        context, context.imports().add_reference(module, name.path.get()), context.out);
   }
   write_text(name.path.get(), context.out);
 }
@@ -86,7 +86,7 @@ bool write_module(EncodeContext& context, PyObject* module) {
     return write_global(context, place), true;
   }
   if (context.by_value.has(module)) return false;
-  write_module_index(context, context.imports().module_value(module, name),
+  write_module_index(context, context.imports().add_module_value(module, name),
                      context.out);
   return true;
 }
@@ -117,7 +117,7 @@ GlobalName class_beside_function(EncodeContext& context, PyObject* type) {
 
 Ref fresh_answer(EncodeContext& context, PyObject* object) {
   if (!context.by_value.any() || !is_within_code_by_value(context)) return {};
-  return unless_none(call(context.state.fresh_global.get(), object));
+  return null_if_none(call(context.state.fresh_global.get(), object));
 }
 
 }  // namespace waybill::py

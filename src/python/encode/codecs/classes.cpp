@@ -1,5 +1,5 @@
 // Classes by value: what is needed to make the class, then what is set on it. The parts
-// are told by waybill._classes.parts, in Python.
+// are told by waybill._class_parts, in Python.
 // Tested by tests/python/classes/test_classes.py.
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 // is now. Null at home, and where both are the same.
 Ref word_of(EncodeContext& context, PyObject* type, PyObject* attributes) {
   if (context.options.names_no_ids || is_home(context.state, type)) return {};
-  return unless_none(call(context.state.word_of.get(), type, attributes));
+  return null_if_none(call(context.state.word_of.get(), type, attributes));
 }
 
 // The bases as they were written are not always what the class has as such: Generic[T].
@@ -69,11 +69,11 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   if (context.options.by_source) {
     parts = call(late(context.state, &LateHelpers::parts_by_source), parts.get(), type);
   }
-  context.dicts.note_class(type);
+  context.dicts.add_class(type);
   const Ref id = context.id_of(type);
   const Ref word = word_of(context, type, PyTuple_GET_ITEM(parts.get(), 4));
   context.out.node(wire::NodeTag::kClass, word ? 7 : 6);
-  plan.may_close_early(word ? Plan::Early::kClassWithWord : Plan::Early::kClass);
+  plan.may_close_early(word ? Plan::Early::kClassWithHomeState : Plan::Early::kClass);
   write_leaf(id.get(), context.out);
   const char* const labels[] = {".__class__", ".__name__",
                                 label_of_bases(type, PyTuple_GET_ITEM(parts.get(), 2)),

@@ -12,7 +12,7 @@
 
 namespace waybill::py {
 
-bool is_laid_out_by_object(PyTypeObject* type) {
+bool has_object_layout(PyTypeObject* type) {
   while (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) type = type->tp_base;
   return type == &PyBaseObject_Type;
 }
@@ -80,14 +80,14 @@ bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* calla
   if (is_held_by_its_new(state, object)) return true;
   if (type->tp_new == PyBaseObject_Type.tp_new) return has_fields_to_set(state, type);
   const bool has_arguments = is_ex || PyTuple_GET_SIZE(arguments) > 1;
-  return is_laid_out_by_object(type) &&
-         (has_arguments || has_demanding_base(state, type));
+  return has_object_layout(type) && (has_arguments || has_demanding_base(state, type));
 }
 
 // Whether an object of a module by value says of itself where a class has it, and that
 // class has it not yet, or there is none: its reducer calls an object with a class, or
 // with None. Events of SQLAlchemy do.
-bool is_told_by_class(EncodeContext& context, PyObject* callable, PyObject* arguments) {
+bool is_described_by_class(EncodeContext& context, PyObject* callable,
+                           PyObject* arguments) {
   if (context.by_value.names() == nullptr || PyTuple_GET_SIZE(arguments) != 1 ||
       PyType_Check(callable) || PyFunction_Check(callable) ||
       !context.stack.is_within_code()) {
@@ -126,11 +126,11 @@ Ref answer_without_class(EncodeContext& context, PyObject* object, PyObject* ans
   PyObject* callable = PyTuple_GET_ITEM(answer, 0);
   PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
   if (!is_made_too_early(context, object, callable, arguments) &&
-      !is_told_by_class(context, callable, arguments) &&
+      !is_described_by_class(context, callable, arguments) &&
       !is_alias_of_absent_class(context, object, arguments)) {
     return {};
   }
-  return unless_none(call(context.state.reduce_without_class.get(), object));
+  return null_if_none(call(context.state.reduce_without_class.get(), object));
 }
 
 }  // namespace waybill::py

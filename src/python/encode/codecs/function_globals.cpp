@@ -4,18 +4,16 @@
 // tests/python/functions/test_functions.py and
 // tests/python/imports/test_order_of_need.py.
 
-#include "python/encode/codecs/function_globals.h"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "python/encode/codec.h"
-#include "python/guards/reduced_form.h"
+#include "python/guards/object_form.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/leaves.h"
 #include "python/runtime/modules.h"
+#include "python/runtime/objects.h"
 
 namespace waybill::py {
 
@@ -95,7 +93,8 @@ std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* functi
 // Whether a value that only annotations of a function with these globals name is sent
 // for them. Of a module by value is sent what a receiver has anyhow: what annotations
 // name may reach a whole package, and matters to nobody but who asks for type hints.
-bool is_known_to_receiver(EncodeContext& context, PyObject* globals, PyObject* value) {
+bool is_sent_for_annotations(EncodeContext& context, PyObject* globals,
+                             PyObject* value) {
   if (context.by_value.with_globals(globals) == nullptr) return true;
   if (is_simple(value) || context.objects.find(key_of(value)) != nullptr) return true;
   if (PyModule_Check(value)) return !context.by_value.has(value);
@@ -111,11 +110,11 @@ bool is_known_to_receiver(EncodeContext& context, PyObject* globals, PyObject* v
 void add_globals(EncodeContext& context, PyFunctionObject* function,
                  const CodeInfo& info, std::vector<Global>& globals) {
   auto* object = as_object(function);
-  context.imports().annotation(object, info);
+  context.imports().add_annotation(object, info);
   context.by_value.add_modules_of_code(object, info);
   bool has_script = false;  // Annotations bring nothing of modules.
   for (Global& global : new_globals(context, function, info, has_script)) {
-    if (!is_known_to_receiver(context, function->func_globals, global.value.get())) {
+    if (!is_sent_for_annotations(context, function->func_globals, global.value.get())) {
       continue;
     }
     const auto is_it = [&](const Global& other) {
@@ -130,7 +129,7 @@ void add_globals(EncodeContext& context, PyFunctionObject* function,
 void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
                            const Annotations& annotations,
                            std::vector<Global>& globals) {
-  if (is_wrapping(context.state, function)) return;
+  if (has_wrapped_function(context.state, function)) return;
   const auto add_of = [&](PyObject* annotation, PyObject* owner) {
     const Ref code = code_of_annotation(context.state, annotation, owner);
     if (code) add_globals(context, function, context.infos().get(code.get()), globals);
@@ -141,7 +140,7 @@ void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
   // Compiling may run code that changes the dict: filters of warnings.
   const Ref values = Ref::steal(PyDict_Values(annotations.evaluated.get()));
   for (PyObject* annotation : items_of(values.get())) {
-    if (!is_without_text(annotation)) add_of(annotation, nullptr);
+    if (!has_no_text(annotation)) add_of(annotation, nullptr);
   }
 }
 
@@ -160,8 +159,8 @@ NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
     add_annotated_globals(context, function, annotations, named.globals);
   }
   named.sort_by_turn();
-  named.modules = context.needs.modules_to_bring(context.imports().take_needs(),
-                                                 context.imports().importing());
+  named.modules = context.needs.modules_to_send(context.imports().take_needs(),
+                                                context.imports().importing());
   context.deferred.arrange(function, named,
                            context.dicts.names_of(function->func_globals));
   return named;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "python/encode/codec.h"
-#include "python/encode/codecs/function_globals.h"
 #include "python/encode/plain_writer.h"
 #include "python/guards/reach.h"
 #include "python/runtime/compat.h"
@@ -32,7 +31,7 @@ void write_cells(EncodeContext& context, PyObject* closure,
   const Py_ssize_t count = closure == nullptr ? 0 : PyTuple_GET_SIZE(closure);
   context.out.array(static_cast<std::size_t>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (context.known(key_of(PyTuple_GET_ITEM(closure, i)))) continue;
+    if (context.refer_or_add(key_of(PyTuple_GET_ITEM(closure, i)))) continue;
     context.out.node(NodeTag::kCell, 0);
     added.push_back(i);
   }
@@ -82,8 +81,8 @@ Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* 
 
 // A value that one name of the function means. A module among such is known to belong
 // to that name, so only what the code does with the name counts.
-void plan_named(EncodeContext& context, PyObject* value, PyObject* name, CodeSpot spot,
-                Label label, Plan& plan) {
+void plan_named(EncodeContext& context, PyObject* value, PyObject* name,
+                CodePosition spot, Label label, Plan& plan) {
   PyObject* module =
       PyModule_Check(value) ? importable_name(context.state, value) : nullptr;
   if (module != nullptr && !context.by_value.has(value)) {
@@ -285,7 +284,7 @@ void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   CodeInfo& info = context.infos().get(function->func_code);
   find_modules(context, function, info);
   context.by_value.add_modules_of_code(object, info);
-  context.imports().function(object, info);
+  context.imports().add_function(object, info);
   const std::uint32_t body = context.use_code(as_object(info.code));
   if (context.options.by_source && is_generated(info)) {
     context.out.unsigned_integer(body);

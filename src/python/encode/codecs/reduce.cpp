@@ -2,8 +2,10 @@
 // for it. How the answer is written is in reduced_parts.cpp.
 // Tested by tests/python/kinds/test_reduce.py.
 
+#include <algorithm>
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
+
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
@@ -74,7 +76,7 @@ std::string package_of(const State& state, PyObject* object) {
 // Whether no user has registered a reducer, but a library. Ours are more faithful: to
 // types in C of that library, such as ufuncs of NumPy, and to exceptions and
 // tracebacks, which tblib registers so that they travel with their causes.
-bool is_of_library(const State& state, PyObject* object, PyObject* reducer) {
+bool is_registered_by_library(const State& state, PyObject* object, PyObject* reducer) {
   const Ref partial = Ref::steal(PyUnicode_FromString("func"));
   const Ref wrapped = attribute_or_null(reducer, partial);
   const std::string package = package_of(state, wrapped ? wrapped.get() : reducer);
@@ -93,7 +95,7 @@ Ref answer_by_members(const State& state, PyObject* object) {
   const PendingError failed;
   PyObject* helper = state.reduce_by_members.get();
   Ref answer = Ref::steal_or_null(PyObject_CallOneArg(helper, object));
-  if (!answer) forgive(PyExc_TypeError);
+  if (!answer) ignore_error(PyExc_TypeError);
   if (answer && answer.get() != Py_None) return answer;
   failed.restore();
   throw PyError();
@@ -123,7 +125,7 @@ Ref array_answer(EncodeContext& context, PyObject* object) {
   if (PyObject* plan = context.options.array_plan) {
     return ArrayViews::answer(plan, object);
   }
-  if (context.hooks().calls_nobody()) context.arrays.meet(object);
+  if (context.hooks().has_no_callbacks()) context.arrays.add(object);
   return {};
 }
 
@@ -133,15 +135,16 @@ Ref reduce(EncodeContext& context, PyObject* object) {
     // (policy, answer) for what must not travel as it is; None for all else.
     const Ref choice = call(context.hooks().replace, object);
     if (choice.get() != Py_None) {
-      context.note_substitution(object, text_of(PyTuple_GET_ITEM(choice.get(), 0)));
+      context.record_substitution(object, text_of(PyTuple_GET_ITEM(choice.get(), 0)));
       return Ref::share(PyTuple_GET_ITEM(choice.get(), 1));
     }
   }
   const Ref registered = user_reducer(context, Py_TYPE(object));
-  const bool is_method = is_wrapper(object) && !is_put_by_typing(state, object);
+  const bool is_method = is_wrapper(object) && !is_added_by_typing(state, object);
   Ref reducer = is_method ? Ref() : context.types.reducer_of(state, object);
   const bool has_own = is_method || reducer;
-  if (registered && !(has_own && is_of_library(state, object, registered.get()))) {
+  if (registered &&
+      !(has_own && is_registered_by_library(state, object, registered.get()))) {
     reducer = registered;  // What a user means, even where we have a reducer.
   } else if (is_method) {
     return Ref::steal(
@@ -160,11 +163,93 @@ Ref reduce(EncodeContext& context, PyObject* object) {
                                        : answer;
 }
 
+// Whether a class of Python says what the __class__ of its instances is, as those of
+// proxies and mocks do.
+bool overrides_class_attribute(const State& state, PyTypeObject* type) {
+  if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return false;
+  return std::ranges::any_of(order_of(type), [&](PyTypeObject* base) {
+    return PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE) &&
+           raw_get(type_dict(base).get(), state.names.class_.get()) != nullptr;
+  });
+}
+
 }  // namespace
 
 void describe_reduced(EncodeContext& context, PyObject* object, Plan& plan) {
   const Ref answer = reduce(context, object);
   describe_answer(context, object, answer.get(), plan);
+}
+
+// Our reducer for the exact type, by type or by the type's name; that of BaseException
+// for any exception; that of proxies. Null if none.
+Ref own_reducer(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (PyExceptionInstance_Check(object)) {
+    return Ref::share(raw_get(state.reducers.get(), PyExc_BaseException));
+  }
+  auto* key = as_object(type);
+  // A metaclass may make its classes unhashable; none of ours has such.
+  if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
+  if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
+    return Ref::share(reducer);
+  }
+  const Ref name = name_of_type(state, type);
+  if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
+    Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
+    if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
+  }
+  // Descriptors are subclassed, as by abc and by frameworks.
+  if (PyTypeObject* base = wrapper_among_bases(type)) {
+    return Ref::share(raw_get(state.reducers.get(), as_object(base)));
+  }
+  return overrides_class_attribute(state, type) ? state.reduce_by_type : Ref();
+}
+
+Ref user_reducer(EncodeContext& context, PyTypeObject* type) {
+  auto* key = as_object(type);
+  PyObject* table = context.hooks().dispatch_table;
+  if (table == nullptr) {
+    return Ref::share(raw_get(context.state.dispatch_table.get(), key));
+  }
+  // Asked for each object: a KeyError would cost more than the object.
+  if (PyDict_CheckExact(table)) return Ref::share(raw_get(table, key));
+  Ref reducer = Ref::steal_or_null(PyObject_GetItem(table, key));
+  if (!reducer) ignore_error(PyExc_KeyError);
+  return reducer;
+}
+
+// The only list of kinds.
+Describe codec_for(EncodeContext& context, PyObject* object) {
+  struct Row {
+    PyTypeObject* type;
+    Describe describe;
+    bool asks_copyreg;  // As pickle does.
+  };
+  static const Row kRows[] = {
+      {&PyFunction_Type, describe_function, false},
+      {&PyCell_Type, describe_cell, true},
+      {&PyCode_Type, describe_code, true},
+      {&PyByteArray_Type, describe_byte_array, false},
+      {&PySlice_Type, describe_bounds, true},
+      {&PyRange_Type, describe_bounds, true},
+      {&PyPickleBuffer_Type, describe_buffer, false},
+      {&PyModule_Type, describe_module, true},
+  };
+  if (context.hooks().dispatch_table != nullptr && !PyFunction_Check(object) &&
+      user_reducer(context, Py_TYPE(object))) {
+    return describe_reduced;
+  }
+  for (const Row& row : kRows) {
+    if (!Py_IS_TYPE(object, row.type)) continue;
+    const bool is_registered =
+        row.asks_copyreg && user_reducer(context, Py_TYPE(object));
+    return is_registered ? describe_reduced : row.describe;
+  }
+  if (PyType_Check(object)) {
+    return is_reduced_by_metaclass(context, object) ? describe_reduced : describe_class;
+  }
+  if (is_lazy_import(context.state, object)) return describe_lazy_import;
+  return describe_reduced;
 }
 
 }  // namespace waybill::py

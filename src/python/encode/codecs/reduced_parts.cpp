@@ -86,7 +86,7 @@ bool needs_more_arguments(const State& state, PyObject* arguments) {
   if (type->tp_new == PyBaseObject_Type.tp_new) return false;
   const Ref made = attribute_or_null(cls, state.names.new_);
   return made && needs_more_than(made.get(), PyTuple_GET_SIZE(arguments)) &&
-         is_laid_out_by_object(type);
+         has_object_layout(type);
 }
 
 // `label`: what gives the label of an item; they count from the first that is planned.

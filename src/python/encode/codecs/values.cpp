@@ -131,7 +131,7 @@ void describe_bounds(EncodeContext& context, PyObject* object, Plan& plan) {
 void describe_lazy_import(EncodeContext& context, PyObject* placeholder, Plan&) {
   const LazyTarget target = lazy_target(context.state, placeholder);
   if (!target.module) context.fail("is a lazy import that does not tell its module");
-  context.imports().lazy(target);
+  context.imports().add_lazy(target);
   context.out.node(NodeTag::kLazyImport, 2);
   write_text(target.module.get(), context.out);
   if (target.attribute) {

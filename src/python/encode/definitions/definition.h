@@ -1,7 +1,7 @@
 #pragma once
 
 // A function or class by value as a unit of the format, or several that refer to each
-// other: bytes that are the same in each payload, and what they need of it.
+// other: bytes that are the same in each payload, and what they need of the payload.
 
 #include <Python.h>
 
@@ -17,59 +17,55 @@
 
 namespace waybill::py {
 
-// Holds text, numbers, code of annotations and no other object of the program. Not
-// changed once it is made.
+// Holds no objects of the program but text, numbers, and code of annotations. Immutable
+// once it is made.
 struct Definition {
-  // An object among those that the guards of a unit visit: which unit, and which
-  // object.
-  struct Place {
+  // An object that the guards of the definition's units visit.
+  struct VisitedIndex {
     std::uint32_t unit = 0, object = 0;
   };
-  // A number in the bytes that counts something of the payload.
+  // A number in the bytes that is another one in each payload.
   struct Number {
     enum class Of : std::uint8_t { kReference, kModule, kCode };
     Of of;
-    std::uint8_t size;         // All that the payload writes anew: so many bytes.
-    std::uint32_t position;    // In the bytes.
-    std::uint32_t number = 0;  // In the definition; of code in the order of bodies.
+    std::uint8_t size;         // Bytes of its token, which the payload replaces.
+    std::uint32_t position;    // Of the token, in the bytes.
+    std::uint32_t number = 0;  // In the definition; for code, in the order of bodies.
   };
-  // What a reference means: an object in the bytes, or one of another definition.
-  struct Target {
+  // The node that a reference means: one in the bytes, or one of another definition.
+  struct Referent {
     static constexpr std::uint32_t kInside = UINT32_MAX;
-    std::uint32_t need = kInside;  // Into `needs`,
-    std::uint64_t offset = 0;      // or in the bytes.
+    std::uint32_t need = kInside;  // Index in `needs`.
+    std::uint64_t offset = 0;      // In the bytes, if `need` is kInside.
   };
   struct Export {
-    Place place;
+    VisitedIndex object;
     std::uint64_t offset;
   };
   struct Flow {
-    Place function;
-    Ref code;  // Of annotations; null for that of the function.
+    VisitedIndex function;
+    Ref code;  // Of annotations; null for the code of the function.
   };
-  // A name that its functions have as a global, and where its value stands, which other
-  // definitions may refer to.
+  // The value of a global of its functions, to which other definitions may refer.
   struct Global {
     std::string name;
-    std::uint64_t start, end;
-    Place place{};
+    std::uint64_t start, end;  // Of the value, in the bytes.
+    VisitedIndex object{};
   };
 
   std::vector<std::uint8_t> bytes;
-  std::vector<Number> numbers;  // In the order of the bytes.
-  std::vector<Target> targets;  // By number of the references.
-  std::vector<Place> needs;     // Functions and classes of other definitions.
-  std::vector<Export> exports;  // By offset.
-  std::vector<Place> namespaces;
+  std::vector<Number> numbers;      // In the order of the bytes.
+  std::vector<Referent> referents;  // By number of the references.
+  std::vector<VisitedIndex> needs;  // Functions and classes of other definitions.
+  std::vector<Export> exports;      // By offset.
+  std::vector<VisitedIndex> namespaces;
   std::vector<Global> globals;
   std::vector<ModuleUse> modules;  // By number.
-  std::vector<Ref> module_values;  // Names of those that are values.
+  std::vector<Ref> module_values;  // Names of the modules that are values.
   std::vector<Flow> flows;
-  std::vector<Place> code;  // The function of each use.
-  // Its source, or null; and what classes have.
-  std::vector<std::shared_ptr<const CodeSource>> sources;
+  std::vector<VisitedIndex> code;  // The function of each use of code.
+  std::vector<std::shared_ptr<const CodeSource>> sources;  // For each use; or null.
   CodeSection::ClassSources classes;
-  bool has_source = false;  // It was asked for.
 };
 
 }  // namespace waybill::py

@@ -36,12 +36,12 @@ std::string full_name_of_type(const State& state, PyObject* object) {
 }
 
 std::string reason_of(const State& state, PyObject* raised) {
-  if (is_of(state, raised, &LateHelpers::encode_error)) {
+  if (is_instance_of(state, raised, &LateHelpers::encode_error)) {
     const Ref reason = get_attribute(raised, "reason");
     if (PyUnicode_Check(reason.get())) return text_of(reason.get());
   }
   const Ref text = Ref::steal_or_null(PyObject_Str(raised));
-  if (!text) forgive(PyExc_Exception);
+  if (!text) ignore_error(PyExc_Exception);
   std::string reason = text ? text_of(text.get()) : "";
   return reason.empty() ? Py_TYPE(raised)->tp_name : reason;
 }
@@ -53,7 +53,7 @@ std::string remedy_of(State& state, PyObject* object, const std::string& reason,
   const Ref remedy = Ref::steal_or_null(
       PyObject_CallFunctionObjArgs(late(state, &LateHelpers::remedy), object,
                                    text.get(), expression.get(), nullptr));
-  if (!remedy) forgive(PyExc_Exception);
+  if (!remedy) ignore_error(PyExc_Exception);
   return remedy ? text_of(remedy.get()) : "";
 }
 
@@ -126,8 +126,8 @@ void EncodeContext::add_path_to_error() const {
   if (PyErr_ExceptionMatches(PyExc_MemoryError)) return;
   if (!PyErr_ExceptionMatches(PyExc_Exception)) return;
   const Ref raised = take_error();
-  if (is_of(state, raised.get(), &LateHelpers::encode_error)) {
-    put_back_error(raised);
+  if (is_instance_of(state, raised.get(), &LateHelpers::encode_error)) {
+    restore_error(raised);
     return;
   }
   Culprit told = culprit();

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "python/runtime/attribute.h"
-#include "python/runtime/dict_looks.h"
+#include "python/runtime/version_caches.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Code objects that are here already.
+// A cache of code objects by content.
 
 #include <Python.h>
 
@@ -13,11 +13,11 @@
 
 namespace waybill::py {
 
-// What one code object is like, whoever made it: its body, with all that is nested in
-// it, and where it stands.
+// Identifies code objects with equal bodies, including nested code, and equal source
+// locations.
 struct CodeKey {
   ContentHash body{};
-  std::uint64_t place = 0;  // Of the file, and of the lines in it.
+  std::uint64_t place = 0;  // Hash of the file and its lines.
 
   friend bool operator==(const CodeKey&, const CodeKey&) = default;
 };
@@ -25,12 +25,12 @@ struct CodeKey {
 // `file`: in UTF-8; `lines`: the rest of its source location.
 CodeKey code_key(const ContentHash& body, std::string_view file, BytesView lines);
 
-// Code objects that were sent or received lately: what comes again need not be built
-// again, and code that returns to its sender is the original object. Received code is
-// held, since a worker drops each task when it is done; code of this program is found
-// while it lives. Code holds constants alone: no module, no globals. Bounded by entries
-// and by bytes of code bodies. Needs the GIL.
-class KnownCodes {
+// Code objects that were sent or received recently. Code that is received again need
+// not be built again, and code that returns to its sender is the original object.
+// Received code is held, because a worker drops each task when it is done; sent code is
+// found while it lives. Code objects refer to constants only, to no module and no
+// globals. Bounded by entries and by bytes of code bodies. Needs the GIL.
+class CodeCache {
  public:
   static constexpr std::size_t kMaxEntries = 1024;
   static constexpr std::size_t kMaxHeldBytes = 16 << 20;
@@ -38,24 +38,24 @@ class KnownCodes {
 
   // Null if there is none.
   Ref find(const CodeKey& key) const;
-  // Whether the code that find() gives was received.
+  // Whether the code that find() returns was received.
   bool was_received(const CodeKey& key) const;
-  // Code of this program, by a weak reference.
-  void note(const CodeKey& key, PyObject* code);
-  // Code that was received; `size`: the bytes of the bodies that it was built from.
+  // Adds code of this program, by a weak reference.
+  void add(const CodeKey& key, PyObject* code);
+  // Adds received code and holds it. `size`: bytes of the bodies it was built from.
   void hold(const CodeKey& key, PyObject* code, std::size_t size);
   void clear();
-  // How many code objects are held, and the bytes of their bodies.
+  // Number of code objects that are held, and the bytes of their bodies.
   std::size_t held_count() const;
   std::size_t held_bytes() const { return held_bytes_; }
-  // If it is not used, it finds and notes nothing.
+  // Turns the cache on or off. While it is off, it finds and adds nothing.
   void use(bool is_used) { is_used_ = is_used; }
 
  private:
   struct Entry {
     CodeKey key;
     Ref code;  // A weak reference.
-    Ref held;  // The same code; null if it is only noted.
+    Ref held;  // The same code; null if it is not held.
     std::size_t held_bytes = 0;
     bool was_received = false;
   };

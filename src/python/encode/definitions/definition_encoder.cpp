@@ -1,5 +1,5 @@
-// How definitions are made: each is encoded by an encoder of its own, and what it needs
-// of the payload is found in its bytes and in what that encoder knows.
+// Makes definitions. Each is written by an encoder of its own; what it needs of the
+// payload is found in its bytes and in the context of that encoder.
 //
 // Tested by tests/python/definitions.
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "format/payload_cursor.h"
-#include "python/encode/definitions/definitions.h"
+#include "python/encode/definitions/payload_definitions.h"
 #include "python/encode/graph_encoder.h"
 
 namespace waybill::py {
@@ -17,15 +17,16 @@ namespace {
 using wire::NodeTag;
 using Kind = VisitedObject::Kind;
 
-constexpr std::size_t kMostBytes = 16 << 10;  // Of a definition.
+constexpr std::size_t kMostBytes = 16 << 10;  // Of one definition.
 
 using envelope::CursorEvent;
 using wire::Token;
 
-struct Note {
-  std::size_t global = SIZE_MAX;  // The value that is open is that of this global.
+struct OpenValue {
+  std::size_t global =
+      SIZE_MAX;  // Index of the global that has this value, if one has.
 };
-using Cursor = envelope::PayloadCursor<Note>;
+using Cursor = envelope::PayloadCursor<OpenValue>;
 
 // Finds the numbers, and the globals, in the bytes of a definition.
 class Scan {
@@ -43,14 +44,14 @@ class Scan {
       if (cursor_.event() == CursorEvent::kOpen) {
         cursor_.container().note.global = global;
       } else {
-        number();
+        add_number();
         close(global);
       }
     }
   }
 
  private:
-  // Of the value at hand, if it is that of a global.
+  // Adds the global whose value starts here; SIZE_MAX if there is none.
   std::size_t global_here() {
     const auto& around = cursor_.around();
     const bool is_global = around.part != nullptr &&
@@ -70,7 +71,8 @@ class Scan {
     if (global != SIZE_MAX) definition_.globals[global].end = cursor_.reader().offset();
   }
 
-  void number() {
+  // Adds the current token if it is a number of the payload.
+  void add_number() {
     using Of = Definition::Number::Of;
     const Token& token = cursor_.token();
     std::uint64_t number = 0;
@@ -100,7 +102,8 @@ bool lacks_source(EncodeContext& written) {
   return written.has_others() && written.code().lacks_source();
 }
 
-PyObject* object_at(std::span<Unit* const> units, const Definition::Place& place) {
+PyObject* object_at(std::span<Unit* const> units,
+                    const Definition::VisitedIndex& place) {
   return units[place.unit]->visited[place.object].object.get();
 }
 
@@ -113,29 +116,30 @@ bool is_of_code(BytesView bytes) {
   return tag == NodeTag::kFunction || tag == NodeTag::kClass;
 }
 
-// Finds the objects that globals are, and leaves out what other definitions cannot
-// refer to.
-void keep_shared_globals(Definition& definition) {
+// Sets the objects of globals, and removes globals to which other definitions cannot
+// refer.
+void resolve_globals(Definition& definition) {
   std::erase_if(definition.globals, [&](Definition::Global& global) {
     const auto found = std::ranges::find(definition.exports, global.start,
                                          &Definition::Export::offset);
     if (found == definition.exports.end()) return true;
-    global.place = found->place;
+    global.object = found->object;
     return false;
   });
 }
 
-// Functions stand in the order in which their code is used.
+// Sets functions and sources. The exports have functions in the order of the uses of
+// code.
 bool set_code(Definition& definition, const CodeSection& code,
               std::span<Unit* const> units) {
   const std::vector<CodeInfo*> uses = code.uses();
   for (const Definition::Export& one : definition.exports) {
-    PyObject* object = object_at(units, one.place);
+    PyObject* object = object_at(units, one.object);
     if (object == nullptr || !PyFunction_Check(object)) continue;
     const std::size_t use = definition.code.size();
     auto* own = as_code(PyFunction_GET_CODE(object));
     if (use == uses.size() || uses[use]->code != own) return false;
-    definition.code.push_back(one.place);
+    definition.code.push_back(one.object);
   }
   if (definition.code.size() != uses.size()) return false;
   for (const Definition::Number& number : definition.numbers) {
@@ -147,7 +151,7 @@ bool set_code(Definition& definition, const CodeSection& code,
   return true;
 }
 
-// What it needs of the other sections.
+// Sets what a definition needs of the other sections.
 bool set_others(Definition& definition, const OtherSections& others,
                 std::span<Unit* const> units) {
   if (others.imports.has_followed()) return false;
@@ -155,11 +159,11 @@ bool set_others(Definition& definition, const OtherSections& others,
   definition.module_values = others.imports.module_values();
   for (const FollowedCode& followed : others.imports.followed_code()) {
     const auto written = std::ranges::find_if(definition.exports, [&](const auto& one) {
-      return object_at(units, one.place) == followed.function;
+      return object_at(units, one.object) == followed.function;
     });
     if (written == definition.exports.end()) return false;
     Definition::Flow& flow = definition.flows.emplace_back();
-    flow.function = written->place;
+    flow.function = written->object;
     PyObject* code = as_object(followed.info->code);
     if (code != PyFunction_GET_CODE(followed.function)) flow.code = Ref::share(code);
   }
@@ -179,22 +183,22 @@ std::shared_ptr<const Definition> PayloadDefinitions::encode(
   GraphEncoder graph(context_.state, {.is_definition = true,
                                       .infos = &infos_,
                                       .hooks = {.source = context_.hooks().source}});
-  std::vector<Definition::Place> needs;
-  std::vector<std::uintptr_t> noted;
+  std::vector<Definition::VisitedIndex> needs;
+  std::vector<std::uintptr_t> added;
   NeededDefinitions needed = needed_by(units);
   for (std::uint32_t i = 0; i < units.size(); ++i) {
     const VisitedObjects& visited = units[i]->visited;
     for (std::uint32_t j = 0; j < visited.size(); ++j) {
       const VisitedObject& one = visited[j];
-      // What a definition has that this one needs in any case is there already.
-      const std::optional<Place> known = defined_place(one.key);
-      if (!known || !needed.has(known->definition) ||
-          std::ranges::find(noted, one.key) != noted.end()) {
+      // Refers to objects of definitions that this one needs in any case.
+      const std::optional<Place> defined = defined_place(one.key);
+      if (!defined || !needed.has(defined->definition) ||
+          std::ranges::find(added, one.key) != added.end()) {
         continue;
       }
       const Place place{static_cast<std::uint32_t>(needs.size()), 0};
-      graph.context().objects.note(one.key, place.number());
-      noted.push_back(one.key);
+      graph.context().objects.add_borrowed(one.key, place.number());
+      added.push_back(one.key);
       needs.push_back({i, j});
     }
   }
@@ -202,16 +206,16 @@ std::shared_ptr<const Definition> PayloadDefinitions::encode(
     graph.encode_definition(root);
   } catch (const PyError&) {
     if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
-    forgive(PyExc_Exception);  // It is raised again where it is written otherwise.
+    ignore_error(PyExc_Exception);  // It is raised again when the object is written.
     return nullptr;
   }
-  return made_of(graph, component, units, std::move(needs));
+  return make(graph, component, units, std::move(needs));
 }
 
-// Null if what was written depends on more than the guards compare.
-std::shared_ptr<const Definition> PayloadDefinitions::made_of(
+// Null if the bytes depend on more than the guards compare.
+std::shared_ptr<const Definition> PayloadDefinitions::make(
     GraphEncoder& graph, Component component, std::span<Unit* const> units,
-    std::vector<Definition::Place> needs) {
+    std::vector<Definition::VisitedIndex> needs) {
   EncodeContext& written = graph.context();
   const BytesView bytes = written.out.view();
   if (bytes.size() > kMostBytes || !is_of_code(bytes) ||
@@ -225,41 +229,43 @@ std::shared_ptr<const Definition> PayloadDefinitions::made_of(
   definition->needs = std::move(needs);
   if (!set_objects(*definition, written, units)) return nullptr;
   Scan(*definition).run();
-  keep_shared_globals(*definition);
+  resolve_globals(*definition);
   if (const OtherSections* others = written.others_if_any()) {
     if (!set_others(*definition, *others, units)) return nullptr;
   }
-  // Nothing is written any more. What an instance alone has is to count as that.
-  written.objects.let_go();
+  // Nothing more is written. Dropping references lets guards see which dicts only an
+  // instance owns.
+  written.objects.release();
   written.stack.drop_spare_plans();
-  if (!lacks_source(written) && do_hold(component)) keep(component, definition);
+  if (!lacks_source(written) && are_satisfied(component)) store(component, definition);
   return definition;
 }
 
-// Whether the guards of all members hold: what was written is what they saw.
-bool PayloadDefinitions::do_hold(Component component) {
+// Whether the guards of all members are satisfied still, after the definition was
+// written.
+bool PayloadDefinitions::are_satisfied(Component component) {
   return std::ranges::all_of(component, [&](const Node* node) {
     VisitedObjects visited(&arena_);
     const Unit& unit = node->unit;
-    return unit.is_stored &&
-           unit.kept->guards->hold(context_.state, infos_, unit.object.get(), visited);
+    return unit.is_stored && unit.cached->guards->are_satisfied(
+                                 context_.state, infos_, unit.object.get(), visited);
   });
 }
 
-void PayloadDefinitions::keep(Component component,
-                              std::shared_ptr<const Definition> definition) {
-  KeptUnit& first = *component.front()->unit.kept;
+void PayloadDefinitions::store(Component component,
+                               std::shared_ptr<const Definition> definition) {
+  CachedDefinition& first = *component.front()->unit.cached;
   if (!are_members(component, first)) {
     first.definitions = {};
     first.others.clear();
     for (const Node* node : component.subspan(1)) {
-      first.others.push_back(node->unit.kept->number);
+      first.others.push_back(node->unit.cached->number);
     }
   }
   first.definitions[context_.wants_source() ? 1 : 0] = std::move(definition);
 }
 
-// Where its objects stand, and what references mean.
+// Sets the places of the objects, and the referents.
 bool PayloadDefinitions::set_objects(Definition& definition,
                                      const EncodeContext& written,
                                      std::span<Unit* const> units) {
@@ -269,7 +275,7 @@ bool PayloadDefinitions::set_objects(Definition& definition,
     const VisitedObjects& visited = units[i]->visited;
     for (std::uint32_t j = 0; j < visited.size(); ++j) {
       const VisitedObject& one = visited[j];
-      if (one.kind == Kind::kNeeded) continue;
+      if (one.kind == Kind::kDefinition) continue;
       const MemoEntry* entry = memo.find(one.key);
       if (entry != nullptr && (entry->offset & Place::kDefined) != 0) continue;
       if (entry == nullptr) {
@@ -281,7 +287,7 @@ bool PayloadDefinitions::set_objects(Definition& definition,
       if (counted.find(one.key) != nullptr) continue;
       counted.insert(one.key, 0);
       if (one.kind == Kind::kName) continue;
-      // One without a name no other is taken for.
+      // A namespace without a name is no namespace of another definition.
       if ((one.key & 1) != 0 && namespace_name(written.state, one.object.get())) {
         definition.namespaces.push_back({i, j});
       } else {
@@ -289,15 +295,15 @@ bool PayloadDefinitions::set_objects(Definition& definition,
       }
     }
   }
-  // All that was written is something that guards visit.
+  // Each object that was written must be one that the guards visit.
   if (memo.count_from(0) != definition.needs.size() + counted.count_from(0))
     return false;
   for (const std::uint64_t number : written.objects.shared()) {
     const Place place = Place::of(number);
     if (place.definition == Place::kValue) {
-      definition.targets.push_back({Definition::Target::kInside, place.offset});
+      definition.referents.push_back({Definition::Referent::kInside, place.offset});
     } else {
-      definition.targets.push_back({place.definition, 0});
+      definition.referents.push_back({place.definition, 0});
     }
   }
   std::ranges::sort(definition.exports, {}, &Definition::Export::offset);

@@ -1,27 +1,29 @@
 // Tested by tests/python/cache/test_kept_objects.py.
 
-#include "python/guards/reduced_form.h"
+#include "python/guards/object_form.h"
 
 #include <algorithm>
+#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <string_view>
 #include <vector>
 
-#include "python/guards/object_checks.h"
 #include "python/guards/reach.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
-#include "python/runtime/leaves.h"
+#include "python/runtime/identity.h"
+#include "python/runtime/objects.h"
 
 namespace waybill::py {
 
 namespace {
 
-constexpr int kMaxTypeDepth = 8;  // Of generic types in each other.
+constexpr Py_ssize_t kMaxConstant = 1024;  // Length of text and bytes.
+constexpr int kMaxTypeDepth = 8;           // Of nested generic types.
 
-// What a mapping proxy shows: it tells that to the garbage collector alone. Null if it
-// refers to more.
+// The mapping of a mapping proxy, which only tp_traverse shows. Null if the proxy
+// refers to several objects.
 PyObject* mapping_of(PyObject* proxy) {
   std::vector<PyObject*> referents;
   const auto take = [](PyObject* object, void* found) {
@@ -33,9 +35,9 @@ PyObject* mapping_of(PyObject* proxy) {
 }
 
 Ref own_attribute(PyObject* object, const char* text) {
-  // Not by getattr, which may ask the class that an alias is of.
+  // Not by getattr, which for an alias may read from the aliased class.
   Ref found = Ref::steal_or_null(PyObject_GenericGetAttr(object, interned(text).get()));
-  if (!found) forgive(PyExc_AttributeError);
+  if (!found) ignore_error(PyExc_AttributeError);
   return found;
 }
 
@@ -49,14 +51,14 @@ Ref call_of(PyObject* callable, std::initializer_list<PyObject*> arguments) {
   return call;
 }
 
-// Of what a reducer answers.
+// The call that a reducer returned.
 Ref call_of(PyObject* answer) {
   const Ref first = call_of(PyTuple_GET_ITEM(answer, 0), {});
   return Ref::steal(PySequence_Concat(first.get(), PyTuple_GET_ITEM(answer, 1)));
 }
 
-// Of what C makes and only one type has. Null if it is none of these, or travels in
-// another way, as an alias that is unpacked does: `*tuple[int]`.
+// The call that makes an object of one of the types of is_of_builtin_type(). Null for
+// an object that travels otherwise, such as an unpacked alias: `*tuple[int]`.
 Ref call_of_builtin(const State& state, PyObject* object) {
   auto* type = type_of(object);
   if (is_wrapper(object)) {
@@ -66,7 +68,7 @@ Ref call_of_builtin(const State& state, PyObject* object) {
   }
   if (Py_IS_TYPE(object, &PyDictProxy_Type)) {
     PyObject* mapping = mapping_of(object);
-    // What a mapping of another kind says is unknown.
+    // Any other mapping may run Python code.
     if (mapping == nullptr || !PyDict_CheckExact(mapping)) return {};
     return call_of(type, {mapping});
   }
@@ -81,7 +83,7 @@ bool is_of_builtin_type(PyObject* object) {
          Py_IS_TYPE(object, &Py_GenericAliasType);
 }
 
-// `int | None`, which copyreg takes apart.
+// Whether an object is a union such as `int | None`, which copyreg reduces.
 bool is_union(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const std::string_view name = type->tp_name;
@@ -89,7 +91,7 @@ bool is_union(PyObject* object) {
          (name == "types.UnionType" || name == "typing.Union");
 }
 
-// Whether it is of one of the types by which typing makes types of types.
+// Whether an object is a generic type or a special form of typing.
 bool is_of_typing(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return false;
@@ -102,38 +104,38 @@ bool is_of_typing(const State& state, PyObject* object) {
                       state.names.typing.get());
 }
 
-// What a reducer answers; null if it fails: whoever encodes the object gets the error.
-Ref asked(PyObject* reducer, PyObject* object) {
+// What a reducer returns; null if it fails. The encoder then reports the error.
+Ref call_reducer(PyObject* reducer, PyObject* object) {
   Ref answer = Ref::steal_or_null(PyObject_CallOneArg(reducer, object));
-  if (!answer) forgive(PyExc_Exception);
+  if (!answer) ignore_error(PyExc_Exception);
   return answer;
 }
 
-// What a reducer answers for such an object, as the encoder would ask for it; null if
-// that is none of waybill, copyreg or typing.
+// What the reducer of a type of typing returns, found as the encoder finds it. Null if
+// the reducer belongs neither to waybill nor to copyreg or typing.
 Ref answer_of_typing(const State& state, PyObject* object) {
   auto* type = type_of(object);
   Ref reducer = Ref::share(raw_get(state.dispatch_table.get(), type));
   if (is_union(object)) {
     if (!reducer || !find_by_own_name(state, reducer.get()).module) return {};
-    return asked(reducer.get(), object);
+    return call_reducer(reducer.get(), object);
   }
   if (reducer || !is_of_typing(state, object)) return {};
   const Ref name = Ref::steal(PyType_GetName(Py_TYPE(object)));
   if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
     reducer = Ref::share(raw_get(row, state.names.typing.get()));
   }
-  if (reducer) return asked(reducer.get(), object);
-  // If its __reduce_ex__ is that of object, that asks for this.
+  if (reducer) return call_reducer(reducer.get(), object);
+  // object.__reduce_ex__ calls __reduce__.
   PyTypeObject* object_type = &PyBaseObject_Type;
   const Ref own_dict = instance_dict(object);
-  if ((own_dict && has_own_say(state.names, own_dict.get())) ||
+  if ((own_dict && overrides_reduction(state.names, own_dict.get())) ||
       _PyType_Lookup(Py_TYPE(object), state.names.reduce_ex.get()) !=
           raw_get(type_dict(object_type).get(), state.names.reduce_ex.get())) {
     return {};
   }
   const Ref own = attribute_or_null(type_of(object), state.names.reduce);
-  return own ? asked(own.get(), object) : Ref();
+  return own ? call_reducer(own.get(), object) : Ref();
 }
 
 ReducedForm reduced_form_of_typing(const State& state, PyObject* object) {
@@ -151,7 +153,7 @@ ReducedForm reduced_form_of_typing(const State& state, PyObject* object) {
   return {call_of(answer.get()), {}};
 }
 
-// Of a sentinel that C makes (3.15), which says what it is called in which module.
+// The place of a builtin sentinel (3.15), which has a name and a module.
 GlobalName place_of_sentinel(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
@@ -160,13 +162,13 @@ GlobalName place_of_sentinel(const State& state, PyObject* object) {
   }
   const Ref name =
       Ref::steal_or_null(PyObject_CallMethodNoArgs(object, state.names.reduce.get()));
-  if (!name) forgive(PyExc_Exception);
+  if (!name) ignore_error(PyExc_Exception);
   const Ref module = attribute_or_null(object, state.names.module);
   if (!name || !PyUnicode_CheckExact(name.get()) || !module) return {};
   return find_global(state, object, module.get(), name.get());
 }
 
-// Of a sentinel of dataclasses.
+// The place of a sentinel of dataclasses.
 GlobalName place_in_module(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const Ref type_name = Ref::steal(PyType_GetName(type));
@@ -186,7 +188,89 @@ GlobalName place_in_module(const State& state, PyObject* object) {
   }
   return {};
 }
+
 }  // namespace
+
+bool is_text_or_none(PyObject* object) {
+  return object == nullptr || object == Py_None || PyUnicode_CheckExact(object);
+}
+
+bool is_constant(PyObject* object) {
+  if (PyUnicode_CheckExact(object)) return PyUnicode_GET_LENGTH(object) <= kMaxConstant;
+  if (PyBytes_CheckExact(object)) return PyBytes_GET_SIZE(object) <= kMaxConstant;
+  return is_simple(object) || object == Py_Ellipsis || object == Py_NotImplemented ||
+         (PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) == 0);
+}
+
+bool is_same_constant(PyObject* a, PyObject* b) {
+  if (a == b) return true;
+  if (Py_TYPE(a) != Py_TYPE(b)) return false;
+  if (PyUnicode_CheckExact(a)) return PyUnicode_Compare(a, b) == 0;
+  if (PyFloat_CheckExact(a)) {  // By bits: 0.0 is not -0.0, and nan equals itself.
+    const double first = PyFloat_AS_DOUBLE(a), second = PyFloat_AS_DOUBLE(b);
+    return std::memcmp(&first, &second, sizeof first) == 0;
+  }
+  if (!PyLong_CheckExact(a) && !PyBytes_CheckExact(a)) return false;
+  const int is_same = PyObject_RichCompareBool(a, b, Py_EQ);
+  check(is_same);
+  return is_same == 1;
+}
+
+Ref copy_of_leaf(PyObject* leaf) {
+  if (PyBytes_CheckExact(leaf)) {
+    return Ref::steal(
+        PyBytes_FromStringAndSize(PyBytes_AS_STRING(leaf), PyBytes_GET_SIZE(leaf)));
+  }
+  return Ref::steal(PyUnicode_FromKindAndData(
+      PyUnicode_KIND(leaf), PyUnicode_DATA(leaf), PyUnicode_GET_LENGTH(leaf)));
+}
+
+bool is_reduced_by_user(const State& state, PyObject* object) {
+  if (PyType_CheckExact(object) || PyFunction_Check(object)) return false;
+  auto* type = type_of(object);
+  return raw_get(state.dispatch_table.get(), type) != nullptr;
+}
+
+bool has_recorded_name(const State& state, PyObject* object, PyObject* module,
+                       PyObject* name) {
+  if (PyFunction_Check(object)) {
+    auto* function = as_function(object);
+    return is_same_text(function->func_module, module) &&
+           is_same_text(function->func_qualname, name);
+  }
+  if (PyCFunction_CheckExact(object)) {
+    return is_same_text(reinterpret_cast<PyCFunctionObject*>(object)->m_module, module);
+  }
+  if (!PyType_HasFeature(as_type(object), Py_TPFLAGS_HEAPTYPE)) {
+    return true;
+  }
+  const GlobalName found = find_by_own_name(state, object);
+  return found.module && is_same_text(found.path.get(), name) &&
+         is_same_text(module_name(state, found.module.get()), module);
+}
+
+std::uint32_t namespace_flags(const State& state, PyObject* globals, PyObject* name) {
+  const bool is_package = look_up(state, globals, state.names.path.get()) != nullptr;
+  if (name != nullptr && PyUnicode_Check(name) && is_main(state, name)) {
+    return is_package;
+  }
+  PyObject* spec = look_up(state, globals, state.names.spec.get());
+  if (spec != nullptr && spec != Py_None) return is_package | kMayBeImported;
+  const bool may_be_imported = module_of_dict(state, globals) != nullptr;
+  return is_package | may_be_imported * kMayBeImported;
+}
+
+PyObject* tracked_id(const State& state, PyObject* type) {
+  PyObject* entry = tracked_entry(state, type);
+  if (entry == nullptr) return nullptr;
+  PyObject* id = PyTuple_GET_ITEM(entry, 1);
+  return object_with_id(state, id).get() == type ? id : nullptr;
+}
+
+bool is_guarded_container(PyObject* value) {
+  return PyTuple_CheckExact(value) || PyList_CheckExact(value) ||
+         PyDict_CheckExact(value) || PyAnySet_CheckExact(value);
+}
 
 ReducedForm reduced_form_of(const State& state, PyObject* object) {
   if (PyFunction_Check(object) || PyType_CheckExact(object)) return {};
@@ -210,7 +294,7 @@ ReducedForm reduced_form_of(const State& state, PyObject* object) {
   return {{}, place_in_module(state, object)};
 }
 
-Py_ssize_t count_of(PyObject* container) {
+Py_ssize_t item_count(PyObject* container) {
   if (PyDict_CheckExact(container)) return PyDict_GET_SIZE(container);
   return PyAnySet_CheckExact(container) ? PySet_GET_SIZE(container)
                                         : Py_SIZE(container);
@@ -219,12 +303,12 @@ Py_ssize_t count_of(PyObject* container) {
 bool find_own_dict(const State& state, PyObject* object, Ref& dict) {
   if (Py_TYPE(object)->tp_dictoffset == 0) return true;
   dict = instance_dict(object);
-  // The object's, and ours.
+  // The two references are those of the object and of `dict`.
   return !dict || (PyDict_CheckExact(dict.get()) && Py_REFCNT(dict.get()) <= 2 &&
-                   !has_own_say(state.names, dict.get()));
+                   !overrides_reduction(state.names, dict.get()));
 }
 
-bool is_without_text(PyObject* annotation, int depth) {
+bool has_no_text(PyObject* annotation, int depth) {
   if (PyUnicode_Check(annotation) || depth == kMaxTypeDepth) return false;
   if (PyType_Check(annotation) || is_simple(annotation) || annotation == Py_Ellipsis) {
     return true;
@@ -237,7 +321,7 @@ bool is_without_text(PyObject* annotation, int depth) {
   const Ref arguments = own_attribute(annotation, "__args__");
   if (!arguments || !PyTuple_CheckExact(arguments.get())) return false;
   return std::ranges::all_of(items_of(arguments.get()), [&](PyObject* inner) {
-    return is_without_text(inner, depth + 1);
+    return has_no_text(inner, depth + 1);
   });
 }
 

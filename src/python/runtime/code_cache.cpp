@@ -1,6 +1,6 @@
 // Tested by tests/python/cache/test_known_codes.py.
 
-#include "python/runtime/known_codes.h"
+#include "python/runtime/code_cache.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,42 +18,42 @@ CodeKey code_key(const ContentHash& body, std::string_view file, BytesView lines
   return {body, base::hash_of(lines) ^ std::rotl(base::hash_of(bytes_of(file)), 1)};
 }
 
-std::size_t KnownCodes::slot_of(const CodeKey& key) {
+std::size_t CodeCache::slot_of(const CodeKey& key) {
   std::uint64_t body = 0;
   std::memcpy(&body, key.body.data(), sizeof body);
   return (body ^ key.place) % kMaxEntries;
 }
 
-Ref KnownCodes::find(const CodeKey& key) const {
+Ref CodeCache::find(const CodeKey& key) const {
   if (!is_used_) return {};
   const Entry& entry = entries_[slot_of(key)];
   return entry.code && entry.key == key ? weakly_referenced(entry.code.get()) : Ref();
 }
 
-bool KnownCodes::was_received(const CodeKey& key) const {
+bool CodeCache::was_received(const CodeKey& key) const {
   const Entry& entry = entries_[slot_of(key)];
   return entry.was_received && entry.key == key;
 }
 
-void KnownCodes::note(const CodeKey& key, PyObject* code) {
+void CodeCache::add(const CodeKey& key, PyObject* code) {
   if (!is_used_) return;
-  // What was received and is sent on stays held.
-  const Entry& known = entries_[slot_of(key)];
-  if (known.was_received && known.key == key && find(key).get() == code) return;
-  // The interpreter gives the same reference again.
+  // Received code that is sent on stays held.
+  const Entry& present = entries_[slot_of(key)];
+  if (present.was_received && present.key == key && find(key).get() == code) return;
+  // Cheap: the interpreter returns the existing weak reference.
   put({key, Ref::steal(PyWeakref_NewRef(code, nullptr)), Ref(), 0});
 }
 
-void KnownCodes::hold(const CodeKey& key, PyObject* code, std::size_t size) {
+void CodeCache::hold(const CodeKey& key, PyObject* code, std::size_t size) {
   if (!is_used_) return;
   const bool is_held = size <= kMaxBytesOfOne;
   put({key, Ref::steal(PyWeakref_NewRef(code, nullptr)),
        is_held ? Ref::share(code) : Ref(), is_held ? size : 0, true});
 }
 
-// What gives way is destroyed when the table is whole: callbacks of weak references to
-// code may run anything.
-void KnownCodes::put(Entry entry) {
+// Replaced entries are destroyed after the table is consistent again, because callbacks
+// of weak references to code may run Python code.
+void CodeCache::put(Entry entry) {
   Entry& place = entries_[slot_of(entry.key)];
   held_bytes_ += entry.held_bytes;
   held_bytes_ -= place.held_bytes;
@@ -66,12 +66,12 @@ void KnownCodes::put(Entry entry) {
   }
 }
 
-std::size_t KnownCodes::held_count() const {
+std::size_t CodeCache::held_count() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       entries_, [](const Entry& entry) { return static_cast<bool>(entry.held); }));
 }
 
-void KnownCodes::clear() {
+void CodeCache::clear() {
   held_bytes_ = 0;
   const auto old = std::make_unique<Entries>();
   std::swap(*old, entries_);

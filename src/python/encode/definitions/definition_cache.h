@@ -1,0 +1,188 @@
+#pragma once
+
+// What `dumps` caches of functions and classes by value: the definitions, and the heads
+// of envelopes that begin with the same definitions. Tested by
+// tests/python/cache/test_kept_functions.py and test_kept_classes.py.
+
+#include <Python.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "python/encode/definitions/definition.h"
+#include "python/encode/written_objects.h"
+#include "python/guards/guards.h"
+#include "python/runtime/ref.h"
+#include "python/runtime/state.h"
+#include "python/walker/import_collector.h"
+#include "waybill/envelope.h"
+
+namespace waybill::py {
+
+// ---- Definitions -------------------------------------------------------------------
+
+// A function or class with guards for everything in the program on which its definition
+// depends. Keeps no module, class, function or dict alive.
+struct CachedDefinition {
+  std::unique_ptr<ReachGuards> guards;
+  std::uint64_t number = 0;  // Unique.
+  // The definitions of the component of which this is the first member: without and
+  // with source; null if not made.
+  std::array<std::shared_ptr<const Definition>, 2> definitions;
+  std::vector<std::uint64_t> others;  // Numbers of the other members, in order.
+};
+
+// The cached definitions of classes; those of functions are stored on their code. Keeps
+// no class alive. Used under the GIL.
+class ClassCache {
+ public:
+  // The slot of a class; null if it has none.
+  CacheSlot* find(PyObject* type);
+  // The slot of a class, which is made if needed; valid until the next call. May run
+  // Python code, when a dead entry is dropped.
+  CacheSlot& slot(PyObject* type);
+
+ private:
+  static constexpr std::size_t kMost = 256;  // Beyond this, the table is cleared.
+
+  struct Entry {
+    Ref type;  // A weak reference.
+    CacheSlot slot;
+  };
+  std::unordered_map<PyObject*, Entry> entries_;
+};
+
+// Clears the tables, and invalidates what is stored on code objects.
+void clear_encode_cache(State& state);
+
+// A function or class in a payload, with all that its guards visit now.
+struct Unit {
+  explicit Unit(Arena& arena) : visited(&arena) {}
+
+  Ref object;
+  std::shared_ptr<CachedDefinition> cached;  // Null if it cannot be a definition.
+  VisitedObjects visited;                    // The object itself first.
+  bool is_stored = false;                    // Later payloads find `cached`.
+};
+
+// Fills a unit for its object: with the cached definition if the guards are satisfied,
+// else with new guards. `visited` is empty if the object cannot be a definition. May
+// run Python code; see ReachGuards::are_satisfied().
+void resolve_unit(State& state, CodeInfos& infos, Unit& unit);
+
+// ---- Heads of envelopes
+// --------------------------------------------------------------
+
+// The definitions of a payload as they are written.
+struct WrittenDefinitions {
+  // A number that the payload writes with another size moves all that follows it.
+  struct Shift {
+    std::uint64_t from;  // Offset in the definition.
+    std::int64_t by;
+  };
+  struct Start {
+    std::uint64_t position = 0;
+    std::vector<Shift> shifts;  // Empty for most.
+  };
+
+  std::vector<std::uint8_t> bytes;    // Everything before the value.
+  std::vector<std::uint64_t> shared;  // Positions of the nodes that references mean.
+  std::vector<Start> starts;          // Of each definition.
+
+  // The position of a place in a definition.
+  std::uint64_t position_of(const Place& place) const {
+    const Start& start = starts[place.definition];
+    std::uint64_t position = start.position + place.offset;
+    for (const Shift& shift : start.shifts) {
+      if (shift.from > place.offset) break;
+      position += static_cast<std::uint64_t>(shift.by);
+    }
+    return position;
+  }
+};
+
+// Copies of the sections of an envelope other than its payload.
+class CachedSections {
+ public:
+  CachedSections() = default;
+  // Copies manifest, code, source locations and sources.
+  explicit CachedSections(const Parts& parts) {
+    manifest_.assign(parts.encoded_manifest.begin(), parts.encoded_manifest.end());
+    source_locations_.assign(parts.source_locations.begin(),
+                             parts.source_locations.end());
+    sources_.assign(parts.sources.begin(), parts.sources.end());
+    std::size_t size = 0;
+    for (const BytesView body : parts.code) size += body.size();
+    code_.reserve(size);
+    for (const BytesView body : parts.code) {
+      const std::size_t begin = code_.size();
+      code_.insert(code_.end(), body.begin(), body.end());
+      bodies_.push_back(BytesView(code_).subspan(begin));
+    }
+  }
+  // Views into a vector that is moved stay valid.
+  CachedSections(CachedSections&&) = default;
+  CachedSections& operator=(CachedSections&&) = default;
+
+  // Sets views into this object, which must outlive `parts`.
+  void put_into(Parts& parts) const {
+    parts.encoded_manifest = manifest_;
+    parts.code = bodies_;
+    parts.source_locations = source_locations_;
+    parts.sources = sources_;
+  }
+
+  std::size_t size() const {
+    return manifest_.size() + code_.size() + source_locations_.size() + sources_.size();
+  }
+
+ private:
+  std::vector<std::uint8_t> manifest_, code_, source_locations_, sources_;
+  std::vector<BytesView> bodies_;  // Of `code_`.
+};
+
+// The head of an envelope in whose value only data follows. Programs send the same
+// functions and classes with other data again and again.
+struct CachedHead {
+  std::vector<std::shared_ptr<const Definition>> definitions;
+  std::vector<std::vector<Place>> needs;  // Of each definition.
+  WrittenDefinitions written;
+  CachedSections sections;
+  LookupTrace trace;
+};
+
+// The most recently used heads. Used under the GIL.
+class CachedHeads {
+ public:
+  // The head for which `is_match` is true; null if there is none, or if its trace has
+  // changed.
+  template <typename IsMatch>
+  std::shared_ptr<const CachedHead> find(const State& state, IsMatch is_match) {
+    const auto found = std::ranges::find_if(heads_, is_match);
+    if (found == heads_.end()) return nullptr;
+    std::rotate(heads_.begin(), found, found + 1);
+    std::shared_ptr<const CachedHead> head = heads_.front();
+    if (is_unchanged(state, head->trace)) return head;
+    std::erase(heads_, head);
+    return nullptr;
+  }
+  // Does nothing if the head is too large.
+  void store(CachedHead head) {
+    if (head.sections.size() + head.written.bytes.size() > kMostBytes) return;
+    if (heads_.size() == kMost) heads_.pop_back();
+    heads_.insert(heads_.begin(), std::make_shared<const CachedHead>(std::move(head)));
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMostBytes = 32 << 10;  // Of one head.
+
+  std::vector<std::shared_ptr<const CachedHead>> heads_;  // The last used first.
+};
+
+}  // namespace waybill::py
