@@ -1,6 +1,6 @@
-// Which arrays share memory is known when all of them were entry, and then a view may
-// have been written before what it is a view of. So such a payload is written twice:
-// the first time says what to share. Nothing large is copied before that.
+// Whether arrays share memory is known only after all of them were visited, when a view
+// may have been written before its base. So such a payload is written twice: the first
+// pass finds what to share, and copies nothing large.
 //
 // Tested by tests/python/kinds/test_array_views.py.
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kArrayType = "numpy.ndarray";
 
-// Null for one without bytes, and for items that no buffer can have.
+// Null for an array without bytes, and for items without the buffer protocol.
 std::optional<Extent> extent_of(PyObject* array) {
   Py_buffer view;
   if (PyObject_GetBuffer(array, &view, PyBUF_STRIDES) != 0) {
@@ -41,7 +41,7 @@ std::optional<Extent> extent_of(PyObject* array) {
   return is_empty ? std::nullopt : std::optional(extent);
 }
 
-// Whether a class derived from another is copied and reduced as that is.
+// Whether a class inherits how its base is copied and reduced.
 bool inherits_reduction(const State& state, PyTypeObject* type, PyTypeObject* base) {
   const Names& names = state.names;
   for (const Ref* name : {&names.copy, &names.reduce, &names.reduce_ex}) {
@@ -94,7 +94,7 @@ Ref ArrayViews::plan(const State& state) const {
   for (const Entry& entry : entries_) sorted.push_back(&entry);
   const auto low_of = [](const Entry* entry) { return entry->extent.low; };
   std::ranges::stable_sort(sorted, std::less<>(), low_of);
-  // Beside which others begin before they end.
+  // (low, high, array) of each array that overlaps another.
   const Ref arrays = Ref::steal(PyList_New(0));
   std::uintptr_t end = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {

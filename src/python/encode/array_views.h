@@ -1,6 +1,6 @@
 #pragma once
 
-// Arrays of NumPy that share memory.
+// NumPy arrays that share memory.
 
 #include <Python.h>
 
@@ -12,34 +12,35 @@
 
 namespace waybill::py {
 
-// Whether it is numpy.ndarray's own, of no subclass.
+// Whether an object is exactly a numpy.ndarray.
 bool is_array(PyObject* object);
 
-// A copy of an array whose items do not lie one after the other, in C or in Fortran
-// order, or have bytes that belong to no field; null for all else, and for subclasses
-// that say how they are copied or reduced. NumPy reduces such arrays in another way, or
-// with whatever stands in those bytes, and equal arrays have one key.
+// A contiguous copy of an array that is not contiguous in C or Fortran order, or whose
+// items have padding bytes. NumPy would reduce such arrays differently, or write the
+// undefined padding, but equal arrays must have equal bytes. Null for all other
+// objects, and for subclasses that override copying or reduction.
 Ref copy_in_order(const State& state, PyObject* object);
 
-// Where an array lies in memory.
+// The memory of an array.
 struct Extent {
-  std::uintptr_t low = 0, high = 0;  // Of its first byte, and behind its last.
-  std::uintptr_t start = 0;          // Of its first item.
+  std::uintptr_t low = 0, high = 0;  // First byte, and one past the last.
+  std::uintptr_t start = 0;          // First byte of the first item.
 };
 
-// The arrays of a payload, and which of them share memory.
+// Collects the arrays of a payload, and finds those that share memory.
 class ArrayViews {
  public:
-  // Notes an array, which is kept alive.
+  // Keeps the array alive.
   void add(PyObject* array);
 
   bool any() const { return !entries_.empty(); }
 
-  // What tells how arrays of the payload travel that share memory, when it is written
-  // again. Null if no two do; else runs Python. Cost: n log n for n arrays.
+  // A callable that decides, when the payload is written again, how arrays that share
+  // memory travel. Null if no two do; else runs Python code. Cost: n log n for n
+  // arrays.
   Ref plan(const State& state) const;
 
-  // What the plan says of an array: a reducer's answer, or null.
+  // The plan's answer for an array, as of a reducer, or null.
   static Ref answer(PyObject* plan, PyObject* array);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// How a kind of object travels. `describe` writes what a reader needs first and plans
-// the rest; codec_for() is the only list of kinds.
+// The codecs: one function for each kind of object, which writes the head of the
+// object's node and plans the rest. codec_for() has the only list of kinds.
 
 #include <Python.h>
 
@@ -33,23 +33,24 @@ void describe_reduced(EncodeContext&, PyObject* object, Plan& plan);
 // Writes the namespace of functions with these globals, or a reference to it.
 void write_namespace(EncodeContext&, PyObject* globals);
 
-// Writes an object as what a reducer answered for it: a name or a tuple.
+// Writes an object by a reducer's answer: a name or a tuple.
 void describe_answer(EncodeContext&, PyObject* object, PyObject* answer, Plan& plan);
 
-// The answer that names an object's members, for one that a reader would make by code
-// of its class before that has what the code needs. Null for all else.
+// An answer by which an object travels as its members. Set for objects that a reader
+// would create by code of their class before the class has all that the code needs;
+// else null.
 Ref answer_without_class(EncodeContext&, PyObject* object, PyObject* answer);
 
-// Whether object can make an instance of it.
+// Whether object.__new__ can make an instance of a type.
 bool has_object_layout(PyTypeObject* type);
-// Whether a function needs more arguments than so many.
+// Whether a function requires more than `count` positional arguments.
 bool needs_more_than(PyObject* made, Py_ssize_t count);
 
-// Our own reducer for objects of such a type; null if none.
+// waybill's reducer for an object; null if there is none.
 Ref own_reducer(const State& state, PyObject* object);
 
-// A reducer that the user gave for this very type, in a Pickler's table or in that of
-// copyreg. Null if none.
+// The reducer that the program has registered for exactly this type, in a Pickler's
+// table or in that of copyreg; null if there is none.
 Ref user_reducer(EncodeContext& context, PyTypeObject* type);
 
 // Whether there is one for the metaclass of a class.
@@ -59,12 +60,13 @@ inline bool is_reduced_by_metaclass(EncodeContext& context, PyObject* type) {
 
 // ---- What code and annotations of a function name: function_globals.cpp -----------
 
-// Those of a function that is written now; see DeferredGlobals for methods.
+// The globals and modules that travel with the function that is written now; for
+// methods, see DeferredGlobals.
 NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
                          const CodeInfo& info, const Annotations& annotations);
 
-// Visits the defaults of a function, and what its cells hold. `visit` must run no code
-// of Python.
+// Visits the defaults of a function and the contents of its cells. `visit` must not run
+// Python code.
 template <typename Visit>
 void visit_own_values(PyFunctionObject* function, Visit visit) {
   const auto visit_content = [&](PyObject* value) {
@@ -79,32 +81,30 @@ void visit_own_values(PyFunctionObject* function, Visit visit) {
     visit_content(value);
 }
 
-// ---- What a receiver imports: by_reference.cpp ------------------------------------
+// ---- Objects that the receiver imports: by_reference.cpp --------------------------
 
-// Writes a node that finds a global again.
+// Writes a node by which readers find a global.
 void write_global(EncodeContext& context, const GlobalName& name);
-// Writes to `out` which module of the manifest is meant. Nobody else writes that, so
-// that none is named which the manifest does not list.
+// Writes a reference to a module of the manifest to `out`. All such references are
+// written here, so the manifest lists each module that is referred to.
 void write_module_index(EncodeContext& context, std::uint32_t index, wire::Writer& out);
 
-// Each writes an object, or answers false.
+// Each of these writes an object, or returns false.
 
 // A module that an import finds and that does not travel by value.
 bool write_module(EncodeContext& context, PyObject* module);
-// A type of `builtins` that is there under its name, as `object` and `property` are,
-// which all classes have.
+// A type in `builtins`, such as `object` and `property`.
 bool write_builtin_type(EncodeContext& context, PyObject* object);
-// An object that refused to travel, such as a lock: those that a module holds are found
-// again by importing it, and then they are the receiver's own, which is what a lock or
-// a cache of a module is for.
+// An object that cannot be reduced, such as a lock, if it is a global of a module. The
+// receiver then uses its own object, which suits locks and caches of a module.
 bool write_as_global(EncodeContext& context, PyObject* object);
 
-// Where the module of the innermost function that is being written has a class under
-// the class's own name.
+// The place of a class in the module of the innermost function that is being written,
+// if that module has the class under the class's own name.
 GlobalName class_beside_function(EncodeContext& context, PyObject* type);
 
-// A reducer's answer that makes a thread-local anew, or a lock that nobody holds, if
-// code of a module by value holds it; else null.
+// An answer that makes a new thread-local, or a new unlocked lock, if code of a module
+// by value refers to the object; else null.
 Ref fresh_answer(EncodeContext& context, PyObject* object);
 
 }  // namespace waybill::py

@@ -15,10 +15,10 @@ namespace waybill::py {
 
 namespace {
 
-// So often one object may be begun before it is there.
+// Bound of how often an object may be started before it is created.
 constexpr std::size_t kMaxOpen = 50;
 
-// Of the class statement, as Python keeps it from 3.13 on; 0 if it is not known.
+// The line of the class statement, which is available from 3.13 on; 0 if unknown.
 std::uint32_t first_line_of(const State& state, PyTypeObject* type) {
   const Ref dict = type_dict(type);
   PyObject* line = raw_get(dict.get(), state.names.first_line.get());
@@ -70,9 +70,9 @@ bool EncodeContext::refer_or_add(std::uintptr_t key) {
   return true;
 }
 
-// Its arguments hold something that refers back to it. What is built by now need not be
-// built again, so this time its creation may get by without itself; pickle does the
-// same. The node around is closed early then.
+// The arguments of the object refer back to it. Objects that are built already need not
+// be built again, so the second attempt may succeed; pickle does the same. The outer
+// node is then closed early.
 void EncodeContext::restart_node(MemoEntry& entry) {
   objects.restart(entry, out.size());
   std::size_t open = 0;
@@ -144,8 +144,8 @@ void EncodeContext::record_substitution(PyObject* object, std::string policy) {
   imports().substitute({std::move(policy), Py_TYPE(object)->tp_name, path()});
 }
 
-// Its head says how long it is. Only a finalizer can have changed it: containers are
-// frozen before any other code runs.
+// The head of the container has its length. Only a finalizer can have changed it:
+// containers are frozen before other code runs.
 void EncodeContext::fail_of_length(PyObject* container) {
   current = container;
   fail("changed its length while it was written");
@@ -154,7 +154,7 @@ void EncodeContext::fail_of_length(PyObject* container) {
 void EncodeContext::finish_first() {
   stored.settle(true);
   deferred.clear();
-  extensions.forget_types();
+  extensions.clear_types();
   stack.drop_spare_plans();
   types.forget_all();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// One payload while it is written: all that codecs see of the encoder, which walks the
-// object graph and calls them. Each part has its state for itself.
+// The state of one payload while it is written, as codecs see it. The encoder walks the
+// object graph and calls the codecs.
 
 #include <Python.h>
 
@@ -27,57 +27,57 @@ namespace waybill::py {
 struct EncodeOptions {
   // Write the root function by value even if it could be imported.
   bool root_by_value = false;
-  // An object that cannot travel is passed over: there will be no payload.
+  // Skip objects that cannot travel. The result is no payload.
   bool passes_over = false;
-  // Classes are known by their content alone.
+  // Write no ids, so that classes are identified by their content.
   bool names_no_ids = false;
-  // It is encoded to stand among the definitions of payloads.
+  // The root is written as a definition.
   bool is_definition = false;
-  // Those of the encoder that the definition is for, borrowed; null in other payloads.
+  // For a definition: the infos of the encoder that needs it, borrowed.
   CodeInfos* infos = nullptr;
-  // Of a class by value only its id is written: for hashes of what refers to classes.
+  // Write only the id of a class by value: for hashes of objects that refer to classes.
   bool only_names_classes = false;
-  // Code counts as its source, and what only one Python has does not count: for ids of
-  // classes that all Pythons agree on.
+  // Write source in place of code, and nothing that differs between versions of Python:
+  // for ids of classes that are the same for all versions.
   bool by_source = false;
-  // Told of each object, if there is one; borrowed.
+  // Records the walk, if it is not null; borrowed.
   WalkRecord* record = nullptr;
-  // What ArrayViews::plan() gave, borrowed; null the first time.
+  // The result of ArrayViews::plan(), borrowed; null the first time.
   PyObject* array_plan = nullptr;
   EncodeHooks hooks{};
 };
 
-// What paths call the root: a function or class by its name, all else "obj".
+// The name of the root in paths: that of a function or class, else "obj".
 std::string name_of_root(PyObject* root);
-// "sqlite3.Connection"; types that are built in by their own name.
+// "sqlite3.Connection"; for builtin types without the module.
 std::string full_name_of_type(const State& state, PyObject* object);
-// Why an object cannot travel, by the exception that says so.
+// The reason why an object cannot travel, from the exception.
 std::string reason_of(const State& state, PyObject* raised);
-// What to do about an object that cannot travel for this reason; may be empty. `path`:
-// the expression for it, or empty; types that have no name are told by that.
+// The remedy for an object that cannot travel for this reason; may be empty. `path`:
+// the expression for the object, or empty; used for types without a name.
 std::string remedy_of(State& state, PyObject* object, const std::string& reason,
                       const std::string& path);
 
-// What an envelope has besides its payload, while the payload is written.
+// The sections of an envelope other than the payload, while the payload is written.
 struct OtherSections {
   CodeInfos& infos;
   CodeSection code;
   ImportCollector imports;
 
-  // `code_infos` outlives this. `by_value`: see ImportCollector.
+  // `code_infos` must outlive this. `by_value`: see ImportCollector.
   OtherSections(const State& state, CodeInfos& code_infos, PyObject* by_value)
       : infos(code_infos), code(infos), imports(state, by_value) {}
   OtherSections(const OtherSections&) = delete;
   OtherSections& operator=(const OtherSections&) = delete;
 
-  // Begins with what `first` has, which outlives this. Nothing is here yet.
+  // Starts as a copy of `first`, which must outlive this. This must be empty.
   void fork_from(const OtherSections& first) {
     code.fork_from(first.code);
     imports.fork_from(first.imports);
   }
 
-  // Puts the sections into `parts`, which point into this and into what was written.
-  // The imports are finished. Throws PyError.
+  // Sets the sections of `parts` to views into this and `written`. The imports must be
+  // finished. Throws PyError.
   struct Written {
     wire::Writer manifest, source_locations, sources;
   };
@@ -93,23 +93,23 @@ struct OtherSections {
   }
 };
 
-// What was found out about the types of the last objects, since the next is often of
-// the same.
+// Properties of the types of the most recent objects. The next object often has the
+// same type.
 class RecentTypes {
  public:
-  // own_reducer(), asked once in a row for a type that has none.
+  // own_reducer(), which is called once for consecutive objects of a type without one.
   Ref reducer_of(const State& state, PyObject* object);
 
-  // Whether nothing but copyreg has a say in how instances are taken apart.
+  // Whether only copyreg's table can change how the instance is reduced.
   bool is_plain(State& state, PyObject* object);
-  // Called before other code runs, which may change the type.
+  // Called before Python code runs, which may change the type.
   void forget_plain() { plain_ = nullptr; }
 
   void forget_all() { *this = {}; }
 
  private:
-  Ref unreduced_;                  // The last without an own reducer.
-  PyTypeObject* plain_ = nullptr;  // The last that was plain.
+  Ref unreduced_;                  // The last type without an own reducer.
+  PyTypeObject* plain_ = nullptr;  // The last type that is plain.
 };
 
 struct EncodeContext {
@@ -122,18 +122,18 @@ struct EncodeContext {
   const EncodeHooks& hooks() const { return options.hooks; }
   Arena arena;
 
-  // Functions and classes among the definitions; null if there is none so far.
+  // The definitions; null if there are none so far.
   const PayloadDefinitions* definitions_if_any() const {
     if (definitions_ && !definitions_->empty()) return &*definitions_;
     return first_ == nullptr ? nullptr : first_->definitions_if_any();
   }
-  // The same to add to, made when first needed: data has none.
+  // The definitions, which are made when first needed: plain data has none.
   PayloadDefinitions& definitions() {
     if (!definitions_) make_definitions();
     return *definitions_;
   }
 
-  // The other sections, which are made when something first needs them: data does not.
+  // The other sections, which are made when first needed: plain data has none.
   bool has_others() const { return others_.has_value(); }
   OtherSections& others() {
     if (!others_) make_others();
@@ -152,7 +152,7 @@ struct EncodeContext {
   wire::Writer out;
   StoredBuffers stored;
   WrittenObjects objects;
-  WalkStack stack;  // What is being written.
+  WalkStack stack;
   RecentTypes types;
   WrittenDicts dicts;
   Namespaces namespaces;
@@ -163,57 +163,55 @@ struct EncodeContext {
   ModuleNeeds needs;
   DeferredGlobals deferred;
   PyObject* root = nullptr;
-  PyObject* current = nullptr;  // What is to be written next.
+  PyObject* current = nullptr;  // The object that is written next.
 
-  // If an object with this key was written, writes a reference to it. Else notes that
-  // it is written here and answers false.
+  // Writes a reference to an object that is written already. Else adds the object to
+  // the memo, at the current offset, and returns false.
   bool refer_or_add(std::uintptr_t key);
 
-  // CodeSection::use(), and the source of the code where that is to travel.
+  // Calls CodeSection::use(), and adds the source of the code if it travels.
   std::uint32_t use_code(PyObject* code);
   bool wants_source() const { return hooks().source != SourceUse::kNone; }
 
-  // Writes a bytes object, or what is behind a view: large ones are stored. `is_lent`:
-  // see StoredBuffers::settle().
+  // Writes a bytes object, or the bytes of a view. Large ones become stored buffers.
+  // `is_lent`: see StoredBuffers::settle().
   void binary(PyObject* bytes);
   void binary(std::unique_ptr<BufferView> view, wire::BufferKind kind, bool is_lent);
   // The number of the next buffer that travels out of band.
   std::uint64_t next_buffer() { return buffer_count_++; }
 
-  // 16 bytes by which a class or the like is known to whoever gets it.
+  // The id, 16 bytes, by which receivers identify a class or another object.
   Ref id_of(PyObject* object);
 
-  // Notes in the manifest that an object does not travel as it is.
+  // Adds to the manifest that an object is replaced in the payload.
   void record_substitution(PyObject* object, std::string policy);
 
-  // Called before code that is not ours runs.
+  // Called before Python code of the program runs.
   void freeze() {
     types.forget_plain();
     stored.settle();
     if (PyObject* changed = stack.freeze()) fail_of_length(changed);
   }
 
-  // Sets EncodeError for the object that is being written, and throws.
+  // Sets EncodeError for the current object, and throws.
   [[noreturn]] void fail(std::string_view detail);
   [[noreturn]] void fail_of_length(PyObject* container);
-  // Makes the Python error that is set an EncodeError with the path to that object, if
-  // it is the fault of an object on it.
+  // Replaces the current Python error by an EncodeError with the path to the current
+  // object, if an object on the path caused it.
   void add_path_to_error() const;
 
-  // Forgets what is of no use to a payload that goes on after this one, and might be in
-  // a cycle.
+  // Drops what contexts that fork from this one do not need, and what might be in a
+  // cycle.
   void finish_first();
-  // Begins with what `first` has written, which outlives this. All else, which data
-  // does not need, follows by load_first().
+  // Starts with the payload and the memo of `first`, which must outlive this.
+  // load_first() copies the rest, which plain data does not need.
   void fork_from(const EncodeContext& first);
-  // What comes now is to find code, imports, namespaces and modules as they would be if
-  // what the first context has had been written here.
+  // Copies the code, imports, namespaces and modules of the first context.
   void load_first();
-  // Whether what comes is after what another context has, of which nothing but the
-  // objects is here.
+  // Whether load_first() must be called before anything but plain data is written.
   bool is_first_pending() const { return first_ != nullptr && !is_first_loaded_; }
 
-  // For the collector: of what this keeps alive, all that may be in a cycle.
+  // For the garbage collector: visits all that may be in a cycle.
   int traverse(visitproc visitor, void* arg) const;
 
  private:

@@ -1,5 +1,5 @@
-// The walk where an object is neither leaf nor container: it is written as it was kept,
-// as a reference to what a reader has, as its class and its dict, or by a plan.
+// Writes objects that are neither leaves nor containers: as a reference to a
+// definition, as a name that the receiver imports, as class and dict, or by a plan.
 //
 // Tested by tests/python/kinds, tests/python/modules and tests/python/cache.
 
@@ -15,8 +15,8 @@ namespace {
 
 using wire::NodeTag;
 
-// So many objects may be made by reducers out of each other, none held by anything but
-// the walk; data that is really there is held, and has no such limit.
+// Bounds the depth of objects that only reducers make, and that only the walk holds.
+// Other data has no such bound.
 constexpr std::uint32_t kMaxMadeUp = 10'000;
 
 // The dict of an instance that object.__reduce_ex__ would reduce to its class and its
@@ -29,18 +29,19 @@ Ref dict_of_plain_instance(EncodeContext& context, PyObject* object) {
       !context.types.is_plain(context.state, object)) {
     return {};
   }
-  // It may have to be made without its __new__.
+  // The receiver may have to make it without its __new__.
   if (type->tp_new != PyBaseObject_Type.tp_new &&
       context.stack.is_within_method_of(context.state, type)) {
     return {};
   }
-  if (context.by_value.any() && context.extensions.of_type(type) != nullptr) return {};
-  // Somebody may register a reducer at any time.
+  if (context.by_value.any() && context.extensions.extension_of_type(type) != nullptr)
+    return {};
+  // A program may register a reducer at any time.
   if (user_reducer(context, type)) return {};
   Ref dict = instance_dict(object);
   if (!dict || !PyDict_CheckExact(dict.get())) return {};
-  // An attribute of the instance hides that of the class. The dict is the instance's
-  // and ours; whoever else has it may have sent it already.
+  // An attribute of the instance hides that of the class. Two references are those of
+  // the instance and of `dict`; a further owner may have sent the dict already.
   if (overrides_reduction(context.state.names, dict.get()) ||
       Py_REFCNT(dict.get()) > 2) {
     return {};
@@ -61,7 +62,7 @@ Ref RecentTypes::reducer_of(const State& state, PyObject* object) {
 bool RecentTypes::is_plain(State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == plain_) return true;
-  // The version of a class does not change with copyreg, nor with its list of slots.
+  // Changes of copyreg or of its list of slots do not change the version of a class.
   if (!has_original_newobj(state)) return false;
   PyObject* slots = slot_names(state.names, type);
   const bool has_slots = slots != nullptr && PyList_GET_SIZE(slots) != 0;
@@ -77,7 +78,7 @@ bool RecentTypes::is_plain(State& state, PyObject* object) {
 
 bool GraphEncoder::write_instance(PyObject* object) {
   auto* type = type_of(object);
-  // The class is by value.
+  // Classes by value are heap types.
   if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE)) return false;
   MemoEntry* written = context_.objects.find(key_of(type));
   if (written == nullptr ? !defines_ : !written->is_created) return false;
@@ -113,7 +114,7 @@ bool GraphEncoder::write_instance(PyObject* object) {
 
 bool GraphEncoder::write_own_module(PyObject* module) {
   const std::uintptr_t key = key_of(module);
-  const bool is_continued = !context_.extensions.is_one(module) &&
+  const bool is_continued = !context_.extensions.is_extension(module) &&
                             context_.objects.find(key) != nullptr &&
                             !context_.needs.unwritten(module).empty();
   return (is_continued || !context_.refer_or_add(key)) && write_object(module);
@@ -146,8 +147,8 @@ bool GraphEncoder::write_object(PyObject* object) {
   return true;
 }
 
-// The memo has it already, as what is written next. Of a bound method the class comes
-// first, which has the function.
+// For a bound method, only defines its class, which contains the function. The memo has
+// `object` already, because it is written next.
 bool GraphEncoder::write_defined(PyObject* object) {
   if (PyMethod_Check(object)) {
     PyObject* self = PyMethod_GET_SELF(object);
@@ -156,7 +157,7 @@ bool GraphEncoder::write_defined(PyObject* object) {
     if (is_new && PyType_CheckExact(type)) context_.definitions().define(type);
     return false;
   }
-  // A reader that makes a class of its source passes over its functions.
+  // A reader that compiles a class from source skips the functions of the class.
   const bool is_one = PyFunction_Check(object)
                           ? context_.stack.innermost_class() == nullptr
                           : PyType_CheckExact(object);
@@ -187,7 +188,7 @@ bool GraphEncoder::write_overridden(PyObject* object) {
 bool GraphEncoder::write_stand_in(PyObject* object) {
   if (!context_.by_value.any()) return false;
   GlobalName name;
-  PyObject* extension = context_.extensions.of_object(object, name);
+  PyObject* extension = context_.extensions.extension_of(object, name);
   if (extension == nullptr || !context_.stack.is_within_code()) return false;
   const Ref answer =
       context_.extensions.stand_in(object, extension, name, context_.imports());
@@ -196,7 +197,7 @@ bool GraphEncoder::write_stand_in(PyObject* object) {
 
 bool GraphEncoder::end_of_methods() {
   const auto [name, answer] = context_.deferred.close_class();
-  // None stands for what nothing refers to again.
+  // None, because nothing refers to this object again.
   return answer ? write_planned(Py_None, answer.get()) : write_content(name.get());
 }
 
@@ -229,7 +230,7 @@ bool GraphEncoder::write_planned(PyObject* object, PyObject* answer) {
 }
 
 bool GraphEncoder::write_refused(PyObject* object) {
-  // What "cannot pickle" says; any other error is the object's own decision.
+  // Reducers raise TypeError for "cannot pickle". Any other error is intended.
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   const PendingError refusal;
   if (write_as_global(context_, object)) return true;

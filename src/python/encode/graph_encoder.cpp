@@ -1,4 +1,5 @@
-// The walk over an object graph: what is written at once, and what is put on the stack.
+// The walk over an object graph: leaves are written directly, containers and plans are
+// put on the stack.
 //
 // Tested by tests/python/kinds/test_values.py, test_sharing.py, test_determinism.py.
 
@@ -14,8 +15,8 @@ namespace {
 
 using wire::NodeTag;
 
-// The types whose instances cannot be met again unless something refers to them twice;
-// a reducer of any other type may hand out its object once more.
+// The types of which an instance with one reference is visited once only. A reducer of
+// another type may return its object again.
 bool is_container(PyTypeObject* type) {
   return type == &PyDict_Type || type == &PyList_Type || type == &PyTuple_Type ||
          type == &PySet_Type || type == &PyFrozenSet_Type;
@@ -43,12 +44,12 @@ void GraphEncoder::encode_definition(PyObject* root) {
   walk(root, [&] {
     write_value(root);
     run();
-    context_.objects.remember();
+    context_.objects.add_to_stream();
   });
 }
 
-// Most payloads that have definitions have nothing else but data, and begin as others
-// did before.
+// Most payloads with definitions otherwise contain data only, so their head is in the
+// cache.
 void GraphEncoder::finish_imports() {
   const PayloadDefinitions* definitions = context_.definitions_if_any();
   if (!context_.has_others() && definitions != nullptr) {
@@ -89,7 +90,7 @@ const CachedHead* GraphEncoder::head() const {
   return context_.has_others() ? nullptr : head_ ? head_.get() : first_head_;
 }
 
-// The frame of a tuple whose first item has been written, or is.
+// Pushes the frame of a tuple, positioned at its second item.
 void GraphEncoder::push_behind_first(PyObject* tuple) {
   context_.stack.push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
   context_.stack.back().position = 1;
@@ -98,7 +99,7 @@ void GraphEncoder::push_behind_first(PyObject* tuple) {
 bool GraphEncoder::write_watched(PyObject* object, Write write) {
   if (context_.options.passes_over) return write_recorded(object, write);
   if (!write_persistent(object)) (this->*write)(object);
-  return true;  // Frozen, at least.
+  return true;  // The hook has at least frozen the frames.
 }
 
 bool GraphEncoder::write_recorded(PyObject* object, Write write) {
@@ -138,7 +139,7 @@ bool GraphEncoder::write_content(PyObject* object) {
       context_.refer_or_add(key_of(object)))
     return false;
   if (PyBytes_CheckExact(object)) return context_.binary(object), false;
-  // Reducers of a Pickler's own come before what is a leaf to us, but not to pickle.
+  // For pickle, complex numbers are no leaves: reducers of a Pickler apply to them.
   const bool may_be_reduced =
       PyComplex_CheckExact(object) && (context_.hooks().dispatch_table != nullptr ||
                                        context_.hooks().reducer_override != nullptr);
@@ -154,7 +155,7 @@ bool GraphEncoder::write_content(PyObject* object) {
   }
   if (PyModule_Check(object)) {
     if (context_.is_first_pending()) context_.load_first();
-    if (write_module(context_, object)) return true;  // It may have run code.
+    if (write_module(context_, object)) return true;  // It may have run Python code.
     context_.needs.need_whole(object);
     return write_own_module(object);
   }
@@ -187,7 +188,7 @@ bool GraphEncoder::write_set(PyObject* object, wire::NodeTag tag) {
   if (write_common_elements(object, context_.out)) return false;
   const Ref items = elements_of(object);
   if (write_elements(items.get(), context_.out, nullptr, kElementDepth)) return false;
-  // Errors name it, whatever becomes of the container that it is in.
+  // Paths of errors contain the set, even if its container is freed meanwhile.
   context_.objects.hold(object);
   context_.freeze();
   Ref ordered = sorted_elements(context_.state, context_.infos(), items);
@@ -198,8 +199,8 @@ bool GraphEncoder::write_set(PyObject* object, wire::NodeTag tag) {
   return true;
 }
 
-// A function of its own: within its only caller, the loops over numbers take a seventh
-// more instructions.
+// Not inlined: inside its caller, the loops over numbers take a seventh more
+// instructions.
 [[gnu::noinline]] void GraphEncoder::run(std::size_t depth) {
   while (context_.stack.size() > depth) {
     switch (context_.stack.back().kind) {
@@ -221,7 +222,7 @@ bool GraphEncoder::write_set(PyObject* object, wire::NodeTag tag) {
 }
 
 void GraphEncoder::step_sequence() {
-  // From so many on a call of its own is worth it.
+  // From this number on, the call of write_numbers() pays off.
   constexpr Py_ssize_t kManyNumbers = 8;
   PyObject* sequence = context_.stack.back().object.get();
   const bool is_list = context_.stack.back().kind == Frame::Kind::kList;
@@ -259,7 +260,7 @@ void GraphEncoder::step_dict() {
     if (!PyDict_Next(frame.object.get(), &frame.position, &key, &item)) break;
     frame.key = Ref::share(key);
     if (write_inline(key)) {
-      // Nothing has run that could take the value away.
+      // No code has run that could free the value.
       if (!write_inline(item) && write_value(item)) return;
     } else {
       frame.pending = Ref::share(item);
@@ -269,7 +270,7 @@ void GraphEncoder::step_dict() {
   end_dict();
 }
 
-// An instance has no items and pairs besides.
+// The state of an instance ends its node: there are no items and pairs.
 void GraphEncoder::end_dict() {
   if (context_.stack.back().is_state) {
     context_.out.array(0);
@@ -314,17 +315,17 @@ void GraphEncoder::step_plan() {
     ++frame.position;
     PyObject* child = step.child.get();
     if (step.is_global) begin_global(frame, step.label.name.get());
-    bool is_other = false;
+    bool has_changed = false;  // The stack.
     if (plan.is_child_id()) {
-      is_other = write_content(child);
+      has_changed = write_content(child);
     } else if (!step.is_part) {
-      is_other = write_value(child);
+      has_changed = write_value(child);
     } else {
       context_.current = child;
-      is_other = is_watched_ ? write_watched(child, &GraphEncoder::write_own_module)
-                             : write_own_module(child);
+      has_changed = is_watched_ ? write_watched(child, &GraphEncoder::write_own_module)
+                                : write_own_module(child);
     }
-    if (is_other) return;
+    if (has_changed) return;
   }
   pop();
 }
@@ -333,7 +334,7 @@ void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {
   wire::Writer& out = context_.out;
   const Plan::Early how = frame.plan->early();
   if (how == Plan::Early::kClass || how == Plan::Early::kClassWithHomeState) {
-    out.map(0);  // A reader knows the class by its id.
+    out.map(0);  // A reader finds the class by its id.
     if (how == Plan::Early::kClassWithHomeState) out.boolean(false);
     return;
   }

@@ -14,7 +14,7 @@ namespace waybill::py {
 
 namespace {
 
-// As a payload has it: null for what is no text.
+// The value of a global if it is an exact str, else null.
 PyObject* text_in(const State& state, PyObject* globals, const Ref& name) {
   PyObject* text = look_up(state, globals, name.get());
   return text != nullptr && PyUnicode_CheckExact(text) ? text : nullptr;
@@ -41,38 +41,38 @@ PyObject* namespace_name(const State& state, PyObject* globals) {
 
 std::uint64_t Namespaces::number_of(const State& state, PyObject* globals) {
   const Names& names = state.names;
-  const auto found = std::ranges::find(known_, globals, &Known::globals);
-  if (found != known_.end()) return found->number;
+  const auto found = std::ranges::find(first_, globals, &Namespace::globals);
+  if (found != first_.end()) return found->number;
   if (const auto other = numbers_.find(globals); other != numbers_.end()) {
     return other->second;
   }
   Ref name = Ref::share(namespace_name(state, globals));
   if (!name) return 0;
   Ref package = Ref::share(text_in(state, globals, names.package));
-  Known own{globals, std::move(name), std::move(package),
-            look_up(state, globals, names.path.get()) != nullptr, 0};
-  if (known_.size() == kFew) return number_among_many(own);
-  for (const Known& known : known_) {
-    if (is_same(known.name, own.name) && is_same(known.package, own.package) &&
-        known.is_package == own.is_package) {
+  Namespace own{globals, std::move(name), std::move(package),
+                look_up(state, globals, names.path.get()) != nullptr, 0};
+  if (first_.size() == kFew) return number_among_many(own);
+  for (const Namespace& other : first_) {
+    if (is_same(other.name, own.name) && is_same(other.package, own.package) &&
+        other.is_package == own.is_package) {
       ++own.number;
     }
   }
   has_twins_ = has_twins_ || own.number != 0;
-  known_.push_back(std::move(own));
-  return known_.back().number;
+  first_.push_back(std::move(own));
+  return first_.back().number;
 }
 
-std::uint64_t Namespaces::number_among_many(const Known& own) {
-  const auto count_of = [&](const Known& known) -> std::uint64_t& {
-    const std::string name = text_of(known.name.get());
-    std::string words = std::to_string(name.size()) + (known.is_package ? "p" : "m");
-    words += name;
-    if (known.package) words += "." + text_of(known.package.get());
-    return counts_[words];
+std::uint64_t Namespaces::number_among_many(const Namespace& own) {
+  const auto count_of = [&](const Namespace& one) -> std::uint64_t& {
+    const std::string name = text_of(one.name.get());
+    std::string key = std::to_string(name.size()) + (one.is_package ? "p" : "m");
+    key += name;
+    if (one.package) key += "." + text_of(one.package.get());
+    return counts_[key];
   };
   if (counts_.empty()) {
-    for (const Known& known : known_) ++count_of(known);
+    for (const Namespace& one : first_) ++count_of(one);
   }
   const std::uint64_t number = count_of(own)++;
   has_twins_ = has_twins_ || number != 0;

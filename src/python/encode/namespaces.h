@@ -1,6 +1,6 @@
 #pragma once
 
-// What of the dicts of modules, functions and classes a payload has.
+// The namespaces of a payload, and the names in them whose values are written.
 
 #include <Python.h>
 
@@ -19,24 +19,24 @@
 
 namespace waybill::py {
 
-// The name that a namespace travels with; borrowed, null for what is no text.
+// The __name__ with which a namespace travels; borrowed, null if it is no str.
 PyObject* namespace_name(const State& state, PyObject* globals);
 
-// The namespaces of functions in a payload. Those that have a name, and say the same of
-// themselves, are one to a reader: further dicts of one name get numbers.
+// The namespaces of functions in a payload. Readers merge namespaces with equal name,
+// package and kind, so different dicts that are equal in these get different numbers.
 class Namespaces {
  public:
-  // `arena` outlives this.
-  explicit Namespaces(Arena& arena) : known_(&arena) {}
+  // `arena` must outlive this.
+  explicit Namespaces(Arena& arena) : first_(&arena) {}
 
-  // The number of a dict among those with its name, package and kind, which is noted.
+  // The number of a dict among those with equal name, package and kind. Adds the dict.
   std::uint64_t number_of(const State& state, PyObject* globals);
-  // Whether two dicts say the same of themselves.
+  // Whether two dicts have equal name, package and kind.
   bool has_twins() const { return has_twins_; }
 
  private:
-  struct Known {
-    PyObject* globals;  // Somebody else keeps it alive.
+  struct Namespace {
+    PyObject* globals;  // Its functions keep it alive.
     Ref name, package;
     bool is_package;
     std::uint64_t number;
@@ -44,16 +44,15 @@ class Namespaces {
 
   static constexpr std::size_t kFew = 8;
 
-  std::uint64_t number_among_many(const Known& own);
+  std::uint64_t number_among_many(const Namespace& own);
 
-  ArenaVector<Known> known_;  // The first ones, which are searched.
-  // Of more than a few: the numbers of the others, and how many say the same.
-  std::unordered_map<PyObject*, std::uint64_t> numbers_;
-  std::unordered_map<std::string, std::uint64_t> counts_;
+  ArenaVector<Namespace> first_;  // The first kFew, which are searched linearly.
+  std::unordered_map<PyObject*, std::uint64_t> numbers_;   // Of the others.
+  std::unordered_map<std::string, std::uint64_t> counts_;  // Of equal ones.
   bool has_twins_ = false;
 };
 
-// The names of one globals dict whose values a payload has, or begins with.
+// The names of one globals dict whose values are written, or are being written.
 class WrittenNames {
  public:
   // `name` is exact text; it need not be interned.
@@ -62,13 +61,13 @@ class WrittenNames {
     return memo_.find(key_of(interned.get())) != nullptr;
   }
 
-  // Answers whether the name is new.
+  // Returns whether the name is new.
   bool add(PyObject* name) {
     Ref interned = intern(name);
     const std::uintptr_t key = key_of(interned.get());
     if (memo_.find(key) != nullptr) return false;
     memo_.insert(key, 0);
-    keep_.push_back(std::move(interned));
+    held_.push_back(std::move(interned));
     return true;
   }
 
@@ -80,22 +79,21 @@ class WrittenNames {
   }
 
   Memo memo_;              // By address.
-  std::vector<Ref> keep_;  // Its keys must not be freed and reused.
+  std::vector<Ref> held_;  // The keys, which must not be freed and reused.
 };
 
-// All such dicts, which somebody else keeps alive.
+// The written names of all globals dicts, and the dicts of all classes by value.
 class WrittenDicts {
  public:
   WrittenNames& names_of(PyObject* globals) { return names_[globals]; }
 
-  // A class that travels by value, and the class whose own dict this is among those
-  // that were noted: methods may hold the dict itself (the __classdict__ cell). Null if
-  // none.
   void add_class(PyObject* type) {
     const Ref dict = type_dict(as_type(type));
     const std::uintptr_t key = key_of(dict.get());
     if (classes_.find(key) == nullptr) classes_.insert(key, key_of(type));
   }
+  // The class whose dict this is; null if it was not added. Methods may hold the dict
+  // itself (the __classdict__ cell).
   PyObject* class_of(PyObject* dict) const {
     const MemoEntry* entry = classes_.find(key_of(dict));
     return entry == nullptr ? nullptr : reinterpret_cast<PyObject*>(entry->offset);

@@ -74,7 +74,7 @@ void refuse_too_many() {
 
 namespace {
 
-// Whether an exact int fits into 64 bits with its sign, and its value then.
+// Whether an exact int fits into a signed 64-bit integer; sets `value` if so.
 bool fits_int64(PyObject* integer, std::int64_t& value) {
   if (is_short_integer(integer, value)) return true;
   int overflow = 0;
@@ -85,7 +85,7 @@ bool fits_int64(PyObject* integer, std::int64_t& value) {
 }  // namespace
 
 Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, Writer& out) {
-  // Room is made for so many at once.
+  // Space is reserved for this many numbers at once.
   constexpr Py_ssize_t kAtOnce = 64;
   Py_ssize_t done = 0;
   while (done < count) {
@@ -121,7 +121,7 @@ void write_text(PyObject* text, Writer& out) {
   const bool has_surrogates = !bytes;
   if (has_surrogates) {
     if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw PyError();
-    // Making exceptions may run finalizers; so far, this one has held the text.
+    // The exception holds the text. Clearing it may run finalizers that free the text.
     const Ref held = Ref::share(text);
     PyErr_Clear();
     bytes = Ref::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Writes values that need no memo: constants of code, and elements of sets, which are
-// sorted by what this writes.
+// Writes values that need no memo: leaves, constants of code, and elements of sets,
+// which are sorted by their bytes.
 
 #include <Python.h>
 
@@ -19,22 +19,22 @@ bool write_leaf(PyObject* object, wire::Writer& out);
 
 [[noreturn]] void refuse_too_many();
 
-// A number of items, as msgpack is to write it. Throws PyError: OverflowError if they
-// are more than it can count.
+// Converts a number of items for msgpack. Throws PyError: OverflowError if msgpack
+// cannot count that many.
 inline std::size_t countable(Py_ssize_t count) {
   // A node's array has the tag too.
   if (static_cast<std::size_t>(count) >= wire::kMaxCount) refuse_too_many();
   return static_cast<std::size_t>(count);
 }
 
-// Writes a str as text, or as the extension for lone surrogates.
+// Writes a str as text, or as the extension for text with lone surrogates.
 void write_text(PyObject* text, wire::Writer& out);
-// An array of the texts in a tuple.
+// Writes an array of the strs in a tuple.
 void write_texts(PyObject* tuple, wire::Writer& out);
 
 // Writes a float, None, a bool, a small int or short ASCII text; false, with nothing
-// written, for anything else. It is write_leaf() for what there is most of, inlined
-// into the loops over containers.
+// written, for anything else. This is write_leaf() for the most frequent leaves,
+// inlined into the loops over containers.
 [[gnu::always_inline]] inline bool write_common(PyObject* object, wire::Writer& out) {
   constexpr Py_ssize_t kShort = 32;
   PyTypeObject* type = Py_TYPE(object);
@@ -64,34 +64,34 @@ inline bool is_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
 }
 
-// Writes numbers up to the first item that is none, or is an int of more than 64 bits;
-// tells how many. What big lists are full of takes no call for each.
+// Writes numbers up to the first item that is not a number, or is an int of more than
+// 64 bits. Returns how many. Faster than a call for each item of a large list.
 Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, wire::Writer& out);
 
-// Bounds the recursion of what follows.
+// Bounds the recursion of write_plain() and write_elements().
 inline constexpr int kMaxPlainDepth = wire::kMaxConstantDepth;
-// Where elements of sets start: each set inside of sets tries anew, so few levels are
-// all that is tried.
+// The depth at which elements of sets start. Each nested set is tried again, so only
+// few levels are left.
 inline constexpr int kElementDepth = kMaxPlainDepth - 16;
 
-// Writes a leaf, or tuples, frozensets and slices of plain values; code objects too if
-// `infos` can tell their hash. False, with `out` in disorder, if something else is in
-// it or it is nested too deeply.
+// Writes a plain value: a leaf, or a tuple, frozenset or slice of plain values, or,
+// with `infos`, an encoded code object. False, with `out` in an undefined state, if the
+// value is not plain or nested too deeply.
 bool write_plain(PyObject* object, wire::Writer& out, CodeInfos* infos, int depth = 0);
 
-// The elements of a set or frozenset in a tuple, if they are countable(). Runs no code
-// of others, finalizers included.
+// The elements of a set or frozenset as a tuple, if they are countable(). Runs no
+// Python code, not even finalizers.
 Ref elements_of(PyObject* set);
 
-// The same in canonical order, whatever they are. May run code of others.
+// A tuple of elements in canonical order. May run Python code.
 Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements);
 
-// Writes the elements of a set in canonical order if write_common() knows them all;
-// else false, with nothing written. Runs no code of others.
+// Writes the elements of a set in canonical order. False, with nothing written, unless
+// write_common() can write all of them. Runs no Python code.
 bool write_common_elements(PyObject* set, wire::Writer& out);
 
-// The same of elements that are in a tuple and that write_plain() knows. False, with
-// nothing written, if one is not plain.
+// The same for elements in a tuple. False, with nothing written, unless write_plain()
+// can write all of them.
 bool write_elements(PyObject* items, wire::Writer& out, CodeInfos* infos,
                     int depth = 0);
 

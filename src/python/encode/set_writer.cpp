@@ -1,9 +1,8 @@
-// A set has no order, a payload must have one: elements are sorted by what they are
-// written as. Those that are no plain values (functions, instances) come after, sorted
-// by names, content hashes and what they say of themselves; elements that are alike
-// even there keep the set's order, which is the one place where equal graphs may give
-// different bytes.
-// Tested by tests/python/kinds/test_determinism.py and test_order_of_sets.py.
+// Writes sets in canonical order. Plain elements are sorted by their bytes. Other
+// elements (functions, instances) follow, sorted by names, content hashes and repr.
+// Elements that are equal in all of these keep the order of the set. This is the only
+// place where equal graphs may have different bytes. Tested by
+// tests/python/kinds/test_determinism.py and test_order_of_sets.py.
 
 #include <algorithm>
 #include <array>
@@ -23,13 +22,12 @@ namespace waybill::py {
 
 namespace {
 
-// Most elements have no more bytes: as many are copied at once, without a call.
+// Most elements are not longer. This many bytes are copied without a call of memcpy.
 constexpr std::size_t kBlock = 32;
 
-// Puts what was written for the elements of one set in order, where it was written. The
-// bytes of an element are never the beginning of another's, so two that differ do so
-// before the end of either. Nothing but its elements is written to `out` meanwhile, and
-// no more than `most` of them.
+// Sorts the bytes of the elements of one set in place. The bytes of an element are
+// never a prefix of those of another. Nothing but the elements, at most `most`, may be
+// written to `out` before apply().
 class ElementOrder {
  public:
   ElementOrder(wire::Writer& out, std::size_t most) : out_(out) {
@@ -50,7 +48,7 @@ class ElementOrder {
   struct Element {
     std::size_t start;
     std::size_t size;
-    std::uint64_t head;  // Its first bytes: most comparisons need no more.
+    std::uint64_t head;  // The first bytes, which decide most comparisons.
   };
   static constexpr std::size_t kFew = 16;
 
@@ -58,7 +56,7 @@ class ElementOrder {
     Element* const first = many_.empty() ? few_.data() : many_.data();
     return {first, next_};
   }
-  // Completes the elements. Whether they are in order already.
+  // Sets sizes and heads. Returns whether the elements are in order already.
   bool measure(std::span<Element> elements);
   void sort(std::span<Element> elements);
   void rewrite(std::span<const Element> elements, std::size_t start);
@@ -79,7 +77,7 @@ void ElementOrder::apply() {
 }
 
 bool ElementOrder::measure(std::span<Element> elements) {
-  std::memset(out_.open(kBlock), 0, kBlock);  // Heads may reach beyond the last.
+  std::memset(out_.open(kBlock), 0, kBlock);  // Heads may extend past the last element.
   const std::uint8_t* const bytes = out_.view().data();
   std::size_t end = out_.view().size();
   for (std::size_t i = elements.size(); i != 0; --i) {
@@ -100,7 +98,7 @@ void ElementOrder::sort(std::span<Element> elements) {
   });
 }
 
-// First behind what is there, then over it.
+// Copies the sorted elements to the end, and then over the unsorted ones.
 void ElementOrder::rewrite(std::span<const Element> elements, std::size_t start) {
   const std::size_t size = out_.view().size() - start;
   std::uint8_t* const copy = out_.open(kBlock + size + kBlock) + kBlock;
@@ -129,18 +127,20 @@ std::string attribute_text(PyObject* object, const Ref& name) {
 constexpr int kMaxKeyDepth = 4;
 constexpr std::size_t kMaxRepr = 1000;
 
-// What an object says of itself, unless that would be its address.
-std::string own_words(PyObject* object) {
+// The start of the repr of an object; empty if the type inherits that of object, which
+// contains the address.
+std::string repr_text(PyObject* object) {
   if (Py_TYPE(object)->tp_repr == PyBaseObject_Type.tp_repr) return {};
-  const Ref words = Ref::steal_or_null(PyObject_Repr(object));
-  if (!words) {
+  const Ref repr = Ref::steal_or_null(PyObject_Repr(object));
+  if (!repr) {
     ignore_error(PyExc_Exception);
     return {};
   }
-  return text_of(words.get()).substr(0, kMaxRepr);
+  return text_of(repr.get()).substr(0, kMaxRepr);
 }
 
-// Sorts after every msgpack byte string: 0xc1 is never used.
+// The sort key of an element. Keys of elements that are not plain sort last: 0xc1 is no
+// msgpack byte.
 std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int depth) {
   wire::Writer scratch;
   if (write_plain(object, scratch, nullptr, kElementDepth)) {
@@ -155,7 +155,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     return key;
   }
   if (PyFrozenSet_Check(object) && depth < kMaxKeyDepth) {
-    // Its words would be in the order that hashes give.
+    // Its repr depends on the order of hashes.
     const Ref items = Ref::steal(PySequence_Tuple(object));
     std::vector<std::string> keys;
     for (PyObject* item : items_of(items.get())) {
@@ -166,7 +166,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     for (const std::string& part : keys) key += part + "\xc1";
     return key;
   }
-  // Deeper than that their size has to do: their words may have no end.
+  // Nested more deeply, only the size counts: the repr may be endless.
   if (PyTuple_CheckExact(object)) {
     return "\xc1(" + std::to_string(PyTuple_GET_SIZE(object));
   }
@@ -182,7 +182,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     encode_code(infos, info);
     key.append(info.hash.begin(), info.hash.end());
   } else if (!is_named) {
-    key += own_words(object);
+    key += repr_text(object);
   }
   return key;
 }

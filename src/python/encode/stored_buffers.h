@@ -1,7 +1,7 @@
 #pragma once
 
-// The large buffers of a payload. They stay where they are until the envelope is
-// sealed, which copies each once, or until a file takes them.
+// The large buffers of a payload. They are not copied until the envelope is sealed,
+// which copies each once, or until they are written to a file.
 
 #include <Python.h>
 
@@ -19,39 +19,39 @@ namespace waybill::py {
 
 class StoredBuffers {
  public:
-  // Each writes a node kStored, for a bytes object or for what is behind a view.
+  // Each writes a node kStored, for a bytes object or for the bytes of a view.
   // `is_lent`: see settle().
   void add(PyObject* bytes, wire::Writer& out);
   void add(std::unique_ptr<BufferView> view, wire::BufferKind kind, bool is_lent,
            wire::Writer& out);
 
-  // Copies the bytearrays that have not been copied. Called before code that is not
-  // ours runs, since that may change them. What an object lends of itself by a
-  // PickleBuffer is read late: numpy goes on to pickle other things after it.
-  // `takes_lent`: of these, too, for a payload that is kept.
+  // Copies the bytearrays that are not copied yet. Called before Python code of the
+  // program runs, which may change them. Memory that an object lends by a PickleBuffer
+  // is read later, because the reducers of NumPy run after it. `takes_lent`: copies
+  // such memory too, for a payload that is cached.
   void settle(bool takes_lent = false) {
     if (!rows_.empty()) copy(takes_lent);
   }
 
-  // Numbers go on after those of `first`, which must outlive this.
+  // Continues the numbers of `first`, which must outlive this.
   void fork_from(const StoredBuffers& first) { first_ = &first; }
 
   std::size_t count() const {
     return (first_ == nullptr ? 0 : first_->count()) + rows_.size();
   }
-  // Bytes of those that were added here.
+  // Bytes of the buffers that were added here.
   std::uint64_t size() const { return size_; }
-  // All of them, in order of their numbers. Views of this.
+  // All buffers, in order of their numbers, as views into this.
   std::vector<BufferParts> parts() const;
-  // The same as bytes-like objects of one dimension, which keep their memory alive.
+  // All buffers as one-dimensional bytes-like objects, which keep their memory alive.
   std::vector<Ref> objects() const;
 
  private:
   struct Row {
-    wire::BufferKind kind{};             // A bytes object, if nothing else is said.
-    Ref bytes{};                         // A bytes object;
-    std::unique_ptr<BufferView> view{};  //   or this.
-    bool is_open = false;                // It may change when other code runs.
+    wire::BufferKind kind{};
+    Ref bytes{};  // A bytes object; null if `view` is set.
+    std::unique_ptr<BufferView> view{};
+    bool is_open = false;  // Python code may change the bytes.
     std::string format{};
     std::vector<std::uint64_t> shape{};
     bool is_fortran = false;

@@ -16,7 +16,8 @@ namespace {
 
 using Frame = WalkStack::Frame;
 
-// The label of the child that a plan is at; null before the first and behind the last.
+// The label of the current child of a plan; null before the first and after the last
+// one.
 const Label* label_in_plan(const Frame& frame) {
   if (frame.kind != Frame::Kind::kPlan) return nullptr;
   const auto& steps = frame.plan->steps();
@@ -33,7 +34,7 @@ bool is_at_key(const Frame& frame) {
 }  // namespace
 
 void WalkStack::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
-  // Held by the plan above, the memo and this frame.
+  // The two references are those of the plan below and of the memo.
   const bool is_made_up =
       !empty() && back().kind == Frame::Kind::kPlan && Py_REFCNT(object) <= 2;
   const std::uint32_t synthesized = is_made_up ? back().synthesized + 1 : 0;
@@ -60,7 +61,7 @@ PyObject* WalkStack::freeze() {
     Frame& frame = frames_[frozen_];
     if (frame.has_changed()) return frame.object.get();
     if (frame.kind == Frame::Kind::kList) {
-      const CollectorPause pause;  // Until the copy is whole.
+      const CollectorPause pause;  // Finalizers must not change the list meanwhile.
       Ref items = Ref::steal(PyList_AsTuple(frame.object.get()));
       frame.owner = std::exchange(frame.object, std::move(items));
       frame.kind = Frame::Kind::kTuple;
@@ -84,7 +85,7 @@ PyObject* WalkStack::innermost_class() const {
   return open_classes_.empty() ? nullptr : frames_[open_classes_.back()].object.get();
 }
 
-PyObject* WalkStack::function_around() const {
+PyObject* WalkStack::innermost_function() const {
   for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
     if (PyFunction_Check(frame->object.get())) return frame->object.get();
   }
@@ -105,7 +106,7 @@ bool WalkStack::is_within_method_of(const State& state, PyTypeObject* type) cons
     const Frame& attributes = frames_[place + 1];
     if (!attributes.key) continue;
     const Ref dict = type_dict(open);
-    // With it come the globals of all methods: DeferredGlobals.
+    // The value of __module__ brings the globals of all methods; see DeferredGlobals.
     if (PyUnicode_Check(attributes.key.get()) &&
         PyUnicode_Compare(attributes.key.get(), state.names.module.get()) == 0) {
       return true;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What is being written: a frame for each object of which not all is out yet. So depth
-// costs heap and never the C++ stack.
+// The stack of the walk: a frame for each object that is not completely written. Depth
+// costs heap memory, never the C++ stack.
 
 #include <Python.h>
 
@@ -26,30 +26,27 @@ class Plan {
   Plan() { steps_.reserve(kUsualSteps); }
 
   struct Step {
-    std::size_t raw_end;  // Raw bytes up to here stand before the child.
+    std::size_t raw_end;  // Raw bytes up to here are written before the child.
     Ref child;            // Null in the last step.
     Label label;
-    bool creates;  // Once this step's bytes are out, a reader has the object.
-    // The child is the value of a global that the label names.
-    bool is_global = false;
-    // The child is a module, of which code needs a part.
-    bool is_part = false;
+    bool creates;            // Once the bytes of this step are read, the object exists.
+    bool is_global = false;  // The child is the value of the global in the label.
+    bool is_part = false;    // The child is a module of which code needs a part.
   };
 
-  // What is written next.
+  // The writer for the raw bytes after the last child.
   wire::Writer& raw() { return raw_; }
 
   void child(Ref object, Label label) {
     steps_.push_back({raw_.size(), std::move(object), std::move(label), creates_});
     creates_ = false;
   }
-  // The child that was planned last is the value of a global under the label's name.
+  // Sets flags of the last child; see Step.
   void last_is_global() { steps_.back().is_global = true; }
-  // The child that was planned last is a module, of which code needs a part.
   void last_is_part() { steps_.back().is_part = true; }
 
-  // From here on the reader has the object, so children may refer to it. A plan that
-  // never says so has its object from the start.
+  // From here on the object exists for the reader, so children may refer to it. Without
+  // a call it exists from the start.
   void creates() {
     creates_ = true;
     creates_late_ = true;
@@ -57,8 +54,8 @@ class Plan {
   }
   std::size_t created_at() const { return created_at_; }  // In the raw bytes.
 
-  // What closes the node early if children have built the object themselves, which
-  // takes a cycle through another object that its creation needs.
+  // How to close the node early if a child has created the object already, by a cycle
+  // through an object that the creation needs.
   enum class Early : std::uint8_t {
     kNone,
     kClass,
@@ -69,17 +66,17 @@ class Plan {
   void may_close_early(Early how) { early_ = how; }
   Early early() const { return early_; }
 
-  // The child is the id of an object, and has no id itself.
+  // The child is a persistent id, for which no persistent id is asked.
   void child_is_id() { child_is_id_ = true; }
   bool is_child_id() const { return child_is_id_; }
 
-  // Whether all of it is raw, and the reader has the object from the start.
+  // Whether the plan is only raw bytes, and the object exists from the start.
   bool has_no_child() const { return steps_.empty() && !creates_late_; }
 
   // Closes the plan; called by the encoder.
   void finish() { child({}, {}); }
 
-  // Forgets all but its memory.
+  // Keeps the allocated memory.
   void clear() {
     raw_.clear();
     steps_.clear();
@@ -111,30 +108,31 @@ class WalkStack {
   struct Frame {
     enum class Kind : std::uint8_t { kList, kTuple, kDict, kFrozenDict, kPlan };
     Kind kind;
-    Ref object;  // What is walked; kept alive while others might let go of it.
-    Py_ssize_t position = 0;  // Next item, step, or PyDict_Next's cursor.
+    Ref object;               // The object whose contents are written.
+    Py_ssize_t position = 0;  // Next item or step, or the cursor of PyDict_Next.
     Py_ssize_t count = 0;
     Ref key, pending;  // kDict: the last key, and its value until that is written.
-    Ref frozen;        // kFrozenDict: keys and values in turn; position counts there.
-    Ref owner;         // The list, set or instance whose contents these are, or null.
+    Ref frozen;        // kFrozenDict: alternating keys and values, indexed by position.
+    Ref owner;         // The list, set or instance that has the contents, or null.
     std::unique_ptr<Plan> plan;
-    bool is_set = false;    // kTuple: the elements of a set.
-    bool is_state = false;  // kDict, kFrozenDict: an instance's, and ends its node.
+    bool is_set = false;  // kTuple: the elements of a set.
+    bool is_state =
+        false;  // kDict, kFrozenDict: the state of an instance; ends its node.
     std::size_t raw_begin = 0;
-    // Frames from here up whose object only reducers made.
+    // Number of consecutive frames, up to this one, whose objects only reducers made.
     std::uint32_t synthesized = 0;
 
-    // What paths say that the contents are of.
+    // The object that paths show as the owner of the contents.
     PyObject* shown() const { return owner ? owner.get() : object.get(); }
 
-    // Whether a list or dict has another length than its head says.
+    // Whether a list or dict no longer has the length that was written in its head.
     bool has_changed() const {
       return (kind == Kind::kList && PyList_GET_SIZE(object.get()) != count) ||
              (kind == Kind::kDict && PyDict_GET_SIZE(object.get()) != count);
     }
   };
 
-  // `arena` outlives this.
+  // `arena` must outlive this.
   explicit WalkStack(Arena& arena) : frames_(&arena) { frames_.reserve(kUsualDepth); }
 
   bool empty() const { return frames_.empty(); }
@@ -160,40 +158,39 @@ class WalkStack {
     frozen_ = std::min(frozen_, size());
   }
 
-  // An empty plan. One that has done its work has room for the next.
+  // An empty plan, with the memory of one that was given back.
   std::unique_ptr<Plan> new_plan();
   void give_back(std::unique_ptr<Plan> plan);
   void drop_spare_plans() { spare_plans_.clear(); }
 
-  // Takes copies of what open lists and dicts still hold. Called before code that is
-  // not ours runs, since that may change them while they are written. The answer is
-  // one that has changed already, which only a finalizer can have done; null if none
-  // has.
+  // Copies the contents of open lists and dicts. Called before Python code of the
+  // program runs, which may change them while they are written. Returns a container
+  // that has changed already, by a finalizer; null if none has.
   PyObject* freeze();
 
-  // The innermost class that is being written; null if none is.
+  // The innermost class or function on the stack; null if there is none.
   PyObject* innermost_class() const;
-  PyObject* function_around() const;
-  // How what is being written hangs on the frame with this index.
+  PyObject* innermost_function() const;
+  // The step from the object of a frame to its child that is being written.
   Label label_at(std::size_t index) const;
-  // Whether that is the state of the frame's object.
+  // Whether that child is the state of the frame's object.
   bool is_at_state(std::size_t index) const;
-  // Whether a function, class or module is being written.
+  // Whether a function, class or module is on the stack.
   bool is_within_code() const;
-  // Whether a method is being written of this class or of a base of it: a reader has
-  // not all of its methods yet, where it comes to what that method reaches.
+  // Whether a method of this class or of one of its bases is being written. When a
+  // reader builds what the method refers to, the class does not have all of its methods
+  // yet.
   bool is_within_method_of(const State& state, PyTypeObject* type) const;
-  // The same of any attribute.
+  // The same for any attribute.
   bool is_within_class(PyTypeObject* type) const;
 
  private:
-  // Room for so many frames is there from the start.
-  static constexpr std::size_t kUsualDepth = 8;
+  static constexpr std::size_t kUsualDepth = 8;  // Reserved from the start.
 
   ArenaVector<Frame> frames_;
-  std::vector<std::size_t> open_classes_;  // Places of their frames.
+  std::vector<std::size_t> open_classes_;  // Indices of their frames.
   std::vector<std::unique_ptr<Plan>> spare_plans_;
-  std::size_t frozen_ = 0;  // So many frames from the bottom are safe from changes.
+  std::size_t frozen_ = 0;  // Number of frames, from the bottom, that are frozen.
 };
 
 }  // namespace waybill::py

@@ -45,18 +45,18 @@ bool WrittenObjects::refer_to_place(PyObject* place, wire::Writer& out) {
   return true;
 }
 
-void WrittenObjects::remember() {
+void WrittenObjects::add_to_stream() {
   if (stream_ == nullptr) return;
-  const auto note = [this](std::uintptr_t key, PyObject* object) {
+  const auto add = [this](std::uintptr_t key, PyObject* object) {
     const Ref address = Ref::steal(PyLong_FromSize_t(key));
     const Ref place = Ref::steal(
         Py_BuildValue("(KKO)", static_cast<unsigned long long>(payload_),
                       static_cast<unsigned long long>(find(key)->offset), object));
     check(PyDict_SetItem(stream_, address.get(), place.get()));
   };
-  for (const Ref& object : held_) note(key_of(object.get()), object.get());
+  for (const Ref& object : held_) add(key_of(object.get()), object.get());
   for (const std::uintptr_t key : namespaces_) {
-    note(key, reinterpret_cast<PyObject*>(key & ~std::uintptr_t{1}));
+    add(key, reinterpret_cast<PyObject*>(key & ~std::uintptr_t{1}));
   }
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
-// Which objects a payload holds already, or earlier payloads of its stream, and
-// references to them.
+// The objects that a payload has already, or that earlier payloads of its stream have,
+// and references to them.
 //
-// Every object that might be met twice is noted with the offset of its node; when it is
-// met again a reference is written, and the first time that happens the object gets the
-// next number among the shared ones. A container with one reference in the process
-// cannot be met twice by walking, so it is not noted. A reducer may still hand such a
-// container out a second time; then there are two.
+// The memo has each object that may be visited twice, with the offset of its node. When
+// the object is visited again, a reference is written; the first reference gives the
+// object the next number among the shared objects. A container with one reference in
+// the process cannot be visited twice, so it is not in the memo. If a reducer returns
+// such a container a second time, it is written twice.
 
 #include <Python.h>
 
@@ -23,8 +23,8 @@
 
 namespace waybill::py {
 
-// Where an object stands: in a definition, or in the value behind them, and how far
-// from the start of that. The memo has it as one number.
+// The place of an object: a definition, or the value after the definitions, and an
+// offset in it. The memo stores it as one number.
 struct Place {
   static constexpr std::uint32_t kValue = UINT32_MAX;
   std::uint32_t definition = kValue;
@@ -48,7 +48,7 @@ struct Place {
 
 class WrittenObjects {
  public:
-  // `arena` outlives this.
+  // `arena` must outlive this.
   WrittenObjects(const EncodeHooks& hooks, Arena& arena)
       : stream_(hooks.memo),
         payload_(hooks.payload),
@@ -60,8 +60,8 @@ class WrittenObjects {
   MemoEntry* find(std::uintptr_t key) { return memo_.find(key); }
   const Memo& memo() const { return memo_; }
 
-  // Notes what begins at `offset`. The first keeps it alive, but not what tagged keys
-  // stand for, whose functions do; the second is for what somebody else keeps.
+  // Adds an object whose node starts at `offset`, and holds it. Namespaces (tagged
+  // keys) are not held: their functions hold them.
   void add(std::uintptr_t key, std::uint64_t offset) {
     memo_.insert(key, offset);
     if ((key & 1) == 0) {
@@ -74,39 +74,40 @@ class WrittenObjects {
   void add_borrowed(std::uintptr_t key, std::uint64_t offset) {
     memo_.insert(key, offset);
   }
-  // After that nothing may be written.
+  // Drops all held objects. Nothing may be written afterwards.
   void release() { held_.clear(); }
   void hold(PyObject* object) { held_.push_back(Ref::share(object)); }
 
   void refer_to(MemoEntry& entry, wire::Writer& out);
 
-  // Writes a reference to what an earlier payload of the stream has; false if none has.
+  // Writes a reference to an object of an earlier payload of the stream; false if none
+  // has it.
   bool refer_to_earlier(std::uintptr_t key, wire::Writer& out) {
     return stream_ != nullptr && refer_to_place(place_in_stream(key), out);
   }
-  // Tells the stream what was added here, once the payload is complete.
-  void remember();
+  // Adds the objects of this payload to the memo of the stream. Called when the payload
+  // is complete.
+  void add_to_stream();
 
-  // An object that is not built yet is begun once more, at `offset`.
+  // Starts an object again, at `offset`, that is not created yet.
   void restart(MemoEntry& entry, std::uint64_t offset);
   bool has_restarts() const { return has_restarts_; }
-  // Whether it is the last that was.
+  // Whether the object is the last one that was restarted.
   bool is_restarted(PyObject* object) const { return restarted_ == key_of(object); }
 
-  // Where the objects stand that are referred to: see Place.
+  // The places of the shared objects, by number; see Place.
   std::span<const std::uint64_t> shared() const { return shared_; }
-  // All that were added, kept alive since their addresses are keys.
+  // The added objects. They are held because their addresses are keys.
   std::span<const Ref> held() const { return held_; }
 
-  // Begins with what `first` has, which outlives this and stays as it is.
+  // Starts as a copy of `first`, which must outlive this and must not change.
   void fork_from(const WrittenObjects& first) {
     memo_.lay_on(first.memo_);
     shared_ = first.shared_;
   }
 
  private:
-  // Room for so many objects is made at once.
-  static constexpr std::size_t kUsualObjects = 16;
+  static constexpr std::size_t kUsualObjects = 16;  // Reserved at the first one.
 
   // (payload, position, object), borrowed; null if no earlier payload has it.
   PyObject* place_in_stream(std::uintptr_t key) const;
@@ -118,7 +119,7 @@ class WrittenObjects {
   ArenaVector<std::uint64_t> shared_;
   bool has_restarts_ = false;
   ArenaVector<Ref> held_;
-  std::vector<std::uintptr_t> namespaces_;  // Tagged keys that a stream is told.
+  std::vector<std::uintptr_t> namespaces_;  // Tagged keys for add_to_stream().
   std::uintptr_t restarted_ = 0;
 };
 

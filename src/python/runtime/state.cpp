@@ -126,7 +126,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::set_class_attribute, "waybill._classes", "set_class_attribute"},
     {&State::finish_class, "waybill._classes", "finish_class"},
     {&State::tracker, "waybill._identity", "TRACKER"},
-    {&State::word_of, "waybill._baselines", "word_of"},
+    {&State::home_state_of, "waybill._baselines", "word_of"},
     {&State::make_merge, "waybill._merge", "Merge"},
     {&State::options, "waybill._configuration", "OPTIONS"},
     {&State::class_serials, "waybill._baselines", "SERIALS"},

@@ -99,9 +99,9 @@ struct State {
   Ref annotation_codes, code_of_annotation;
   Ref self_named;  // Names of types whose instances know module and name.
   Ref identified;  // Callables of reducers: what they make has an id.
-  // waybill._merge.Merge. Of waybill._baselines: word_of; by id of class, what changes
-  // whenever a baseline does, and which baselines were used of late.
-  Ref word_of, make_merge, class_serials, class_uses;
+  // waybill._merge.Merge. Of waybill._baselines: home_state_of; by id of class, what
+  // changes whenever a baseline does, and which baselines were used of late.
+  Ref home_state_of, make_merge, class_serials, class_uses;
   // waybill._identity.Tracker, and its dicts: ids by address, each with a weak
   // reference to what stands there; objects by id, as weak references; those that are
   // not complete.

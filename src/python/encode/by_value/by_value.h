@@ -1,6 +1,6 @@
 #pragma once
 
-// Modules that travel by value, and what of them a payload has.
+// Modules that travel by value, and the parts of them that a payload contains.
 
 #include <Python.h>
 
@@ -17,8 +17,8 @@
 namespace waybill::py {
 
 // Modules whose functions and classes travel by value although they could be imported:
-// those that the caller named, their submodules, and local modules that code of theirs
-// uses, which are added here.
+// those that the caller has named, their submodules, and the local modules that their
+// code uses, which are added here.
 class ModulesByValue {
  public:
   // `names`: a set of str, borrowed; or null.
@@ -33,18 +33,18 @@ class ModulesByValue {
   bool has_name(PyObject* name) const {
     return names_ != nullptr && has_name_or_parent(names_, name);
   }
-  // Whether of a module travels what code needs of it: one of these, or the script's
-  // own, which is another one at the receiver.
+  // Whether only those parts of a module travel that code needs: a module by value, or
+  // that of the script, which is another one at the receiver.
   bool is_sent_in_parts(PyObject* module) const {
     return is_script(state_, module) || has(module);
   }
-  // What the module of these globals is; null if it does not travel by value.
-  PyObject* with_globals(PyObject* globals) const;
+  // The module by value with these globals; null if there is none.
+  PyObject* module_with_globals(PyObject* globals) const;
 
-  // Adds the module of what such a module holds, if it is local: a module, or what
-  // comes from one. It may run code of others, so the caller holds `object` itself.
+  // Adds a local module, or that of a function or class, to which a module by value
+  // refers. May run Python code, so the caller must hold `object`.
   void add_module_of(PyObject* object);
-  // The same of all that a function of such a module names or imports.
+  // The same for all globals and imports of a function of a module by value.
   void add_modules_of_code(PyObject* function, const CodeInfo& info);
 
  private:
@@ -55,44 +55,44 @@ class ModulesByValue {
   PyObject* names_;
 };
 
-// What an extension module of a package by value makes. The module does not travel, and
-// the sender has said that the receiver has it not. Classes need their bases at once,
-// so a class with such a base cannot be sent. What code only refers to becomes a
-// stand-in, which says what is missing when it is used.
+// Extension modules in packages by value, and the objects that they make. An extension
+// does not travel, and the receiver cannot import it. A class cannot be sent if an
+// extension has one of its bases. Other objects become stand-ins, which raise an error
+// when they are used.
 class Extensions {
  public:
-  // Both outlive this.
+  // Both must outlive this.
   Extensions(const State& state, const ModulesByValue& by_value)
       : state_(state), by_value_(by_value) {}
 
-  // Whether a module is an extension inside of a package that travels by value.
-  bool is_one(PyObject* module) const;
+  // Whether a module is an extension in a package that travels by value.
+  bool is_extension(PyObject* module) const;
 
-  // The extension that has a class on the way of a type's, or of its metaclass's; null
-  // if none has.
-  PyObject* of_type(PyTypeObject* type);
-  // The same for any object that one may have made; `name` is where a class is found.
-  PyObject* of_object(PyObject* object, GlobalName& name);
+  // The extension that has a class in the MRO of a type or of its metaclass; null if
+  // none has.
+  PyObject* extension_of_type(PyTypeObject* type);
+  // The same for any object; sets `name` to the place of a class.
+  PyObject* extension_of(PyObject* object, GlobalName& name);
 
-  // The reducer's answer that makes a stand-in for what an extension made. `name`:
-  // where it is found, if it is. The manifest gets the need.
+  // An answer that makes a stand-in for an object of an extension. `name`: its place,
+  // if it has one. Adds the extension to the manifest.
   Ref stand_in(PyObject* object, PyObject* extension, const GlobalName& name,
                ImportCollector& imports) const;
 
-  void forget_types() { of_types_.clear(); }
+  void clear_types() { of_types_.clear(); }
 
  private:
   const State& state_;
   const ModulesByValue& by_value_;
-  std::map<PyObject*, std::pair<Ref, Ref>> of_types_;  // By the type: it, extension.
+  std::map<PyObject*, std::pair<Ref, Ref>> of_types_;  // {type: (type, extension)}
 };
 
-// Of modules by value that a body imports or names, that comes along with the function
-// which its code can ask for: what the bytecode tells, or all. waybill._modules serves
-// such modules where the payload arrives.
+// The parts of modules by value that functions need: the names that their bytecode
+// shows, or all. They are sent with the first function that needs them, and
+// waybill._modules imports them at the receiver.
 class ModuleNeeds {
  public:
-  // All outlive this. `written`: what the payload has of the dicts of modules.
+  // All must outlive this.
   ModuleNeeds(const State& state, const ModulesByValue& by_value,
               const Extensions& extensions, WrittenDicts& written)
       : state_(state),
@@ -103,21 +103,21 @@ class ModuleNeeds {
   void need_whole(PyObject* module) { entry(module).is_whole = true; }
   bool is_needed_whole(PyObject* module) { return entry(module).is_whole; }
 
-  // What is needed of a module and not written: names, with their values.
+  // The needed names of a module that are not written, with their values.
   std::vector<std::pair<Ref, Ref>> unwritten(PyObject* module);
 
-  // Counts how often a module is begun to be written. False where that has no end: what
-  // it holds may put something new into it each time that it is looked at.
+  // Counts how often writing of a module has started. False if it does not end, because
+  // reducers add names to the module each time.
   bool begin(PyObject* module);
 
-  // Modules that a function brings whose code has these needs: those of which a reader
-  // has not all yet, in an order in which packages come first. Code of the packages in
-  // `importing` may ask any name of what imports find of them: where it comes for one
-  // name, it comes with all but modules by value.
+  // The modules that a function with these needs has to send, because some needed names
+  // are not written; packages come first. Code of the packages in `importing` may read
+  // any name of a module that it imports: if one name of such a module is sent, all
+  // names are sent but those of modules by value.
   std::vector<Ref> modules_to_send(const std::vector<ModuleNeed>& needs,
                                    const std::vector<Ref>& importing);
 
-  // Begins with what `first` has.
+  // Starts as a copy of `first`.
   void fork_from(const ModuleNeeds& first) {
     modules_ = first.modules_;
     asked_ = first.asked_;
@@ -129,13 +129,13 @@ class ModuleNeeds {
   struct Module {
     Ref module;
     WrittenNames wanted;
-    std::vector<Ref> waiting;  // Those of `wanted` that may be unwritten yet.
-    bool is_whole = false;     // Code may ask for anything in it.
-    Py_ssize_t begun = 0;      // How often it was begun to be written.
-    Py_ssize_t size = 0;       // How many names it had when it was met.
-    bool is_found = false;     // Imports find it at a reader.
-    bool is_asked = false;     // For more than modules by value.
-    bool is_complete = false;  // All but these is wanted.
+    std::vector<Ref> waiting;  // Names of `wanted` that may not be written yet.
+    bool is_whole = false;     // Code may ask for anything in the module.
+    Py_ssize_t begun = 0;      // Number of calls of begin().
+    Py_ssize_t size = 0;       // Number of names when it was added.
+    bool is_found = false;     // The receiver can import the module.
+    bool is_asked = false;     // A name other than of a module by value is wanted.
+    bool is_complete = false;  // All names but those of modules by value are wanted.
   };
   Module& entry(PyObject* module);
   void want(Module& own, PyObject* name);
@@ -151,72 +151,73 @@ class ModuleNeeds {
   const Extensions& extensions_;
   WrittenDicts& written_;
   std::map<PyObject*, Module> modules_;
-  std::vector<Ref> asked_;  // Some that code may come by, to be brought.
+  std::vector<Ref> asked_;  // Further modules for the next modules_to_send().
   std::vector<Ref> importing_;
 };
 
-// A global that the code of a function names, what it is now, and when it is written.
+// A global that the code of a function uses, and the turn in which its value is
+// written.
 struct Global {
   const GlobalUse* use;
   Ref value;
   int turn;
 };
 
-// What travels with a function, since its code names it.
+// The globals and modules that travel with a function.
 struct NamedValues {
-  // Those that no function before wrote, or began to write, in their turns.
+  // Globals that are neither written nor being written, in order of their turns.
   std::vector<Global> globals;
-  // Modules by value that the code needs more of than a reader has.
+  // Modules by value with names that the code needs and that are not written.
   std::vector<Ref> modules;
 
   void sort_by_turn();
 };
 
-// Methods of classes by value, and what they name. A package refers from nearly every
-// class to nearly every other, and building what a method reaches may run code of the
-// class that the method is of. So the methods of a class come first, without their
-// globals, and then a function that nobody keeps, the carrier, brings what all of them
-// name.
+// Defers the globals of methods of classes in modules by value. Building the value of a
+// global may run code of the class whose method uses it. So the methods of a class are
+// written first, without their globals. Then follows the carrier, a function that
+// readers discard, with the globals of all methods.
 class DeferredGlobals {
  public:
-  // All outlive this. `stack` is what is being written.
+  // All must outlive this.
   DeferredGlobals(const State& state, const ModulesByValue& by_value,
                   const WalkStack& stack)
       : state_(state), by_value_(by_value), stack_(stack) {}
 
-  // The attributes of a class, with a carrier behind the methods if there may be
-  // something to defer.
+  // The attributes of a class, with a carrier after the methods if globals may have to
+  // be deferred.
   Ref with_carrier(PyObject* type, const Ref& attributes);
 
-  // Whether this is the carrier of the innermost class that is being written, and all
-  // its methods have been written.
+  // Whether `object` is the carrier of the innermost class that is being written, whose
+  // methods are then all written.
   bool closes_class(PyObject* object) {
     if (of_classes_.empty() || !PyFunction_Check(object)) return false;
-    const Deferred* deferred = here();
+    const Deferred* deferred = innermost();
     return deferred != nullptr && deferred->carrier.get() == object &&
            !deferred->is_closed;
   }
-  // What stands there, then: `answer`, as of a reducer, which has the carrier, or only
-  // a name.
+  // What is written in place of the carrier: `answer`, as of a reducer, which contains
+  // the carrier, or only `name`, if `answer` is null.
   struct Closing {
     Ref name, answer;
   };
   Closing close_class();
 
-  // Puts aside what a method names, while its class has not all methods. What a carrier
-  // names is all that was put aside, but for what is `written`.
+  // For a method, moves the globals and modules in `named` to the deferred ones, unless
+  // all methods of its class are written. For a carrier, sets `named` to the deferred
+  // ones that are not in `written`.
   void arrange(PyFunctionObject* function, NamedValues& named, WrittenNames& written);
 
   void clear() { of_classes_.clear(); }
 
  private:
-  // What the methods of a class name, until all methods are written.
+  // The deferred globals and modules of one class.
   struct Deferred {
     Ref carrier;
     NamedValues named;
     bool is_closed = false;
   };
-  Deferred* here();
+  Deferred* innermost();  // Of the innermost class; null if it has no carrier.
   Ref new_carrier(PyObject* attributes) const;
 
   const State& state_;

@@ -13,16 +13,16 @@ namespace waybill::py {
 
 namespace {
 
-// Puts aside what comes late.
+// Moves modules, and globals with a turn, from `named` to `deferred`.
 void defer(NamedValues& deferred, NamedValues& named) {
   std::vector<Global> rest;
   for (Global& global : named.globals) {
-    const auto is_it = [&](const Global& other) {
+    const auto is_same = [&](const Global& other) {
       return PyUnicode_Compare(other.use->name, global.use->name) == 0;
     };
     if (global.turn == 0) {
       rest.push_back(std::move(global));
-    } else if (std::ranges::none_of(deferred.globals, is_it)) {
+    } else if (std::ranges::none_of(deferred.globals, is_same)) {
       deferred.globals.push_back(std::move(global));
     }
   }
@@ -31,16 +31,16 @@ void defer(NamedValues& deferred, NamedValues& named) {
   named.modules.clear();
 }
 
-// What a carrier brings of that which was put aside.
+// Moves all that is not written from `deferred` to `named`.
 void take_deferred(NamedValues& deferred, WrittenNames& written, NamedValues& named) {
-  named.globals.clear();  // Those of the method whose code this is.
+  named.globals.clear();  // The globals of the method whose code the carrier has.
   for (Global& global : deferred.globals) {
     if (!written.has(global.use->name)) named.globals.push_back(std::move(global));
   }
   named.sort_by_turn();
   for (Ref& module : deferred.modules) {
-    const auto is_it = [&](const Ref& other) { return other.get() == module.get(); };
-    if (std::ranges::none_of(named.modules, is_it)) {
+    const auto is_same = [&](const Ref& other) { return other.get() == module.get(); };
+    if (std::ranges::none_of(named.modules, is_same)) {
       named.modules.push_back(std::move(module));
     }
   }
@@ -54,14 +54,14 @@ void NamedValues::sort_by_turn() {
   std::ranges::stable_sort(globals, {}, &Global::turn);
 }
 
-// A new function with the globals and the code of a method that has no closure; null if
-// the class has none of a module by value.
+// A new function with the globals and the code of a method of a module by value that
+// has no closure; null if the class has no such method.
 Ref DeferredGlobals::new_carrier(PyObject* attributes) const {
   for (const auto& [name, value] : PairsOf(attributes)) {
     if (!PyFunction_Check(value)) continue;
     auto* method = as_function(value);
     if (method->func_closure != nullptr) continue;
-    if (by_value_.with_globals(method->func_globals) == nullptr) continue;
+    if (by_value_.module_with_globals(method->func_globals) == nullptr) continue;
     const Ref code = Ref::share(method->func_code);
     const Ref globals = Ref::share(method->func_globals);
     return Ref::steal(PyFunction_New(code.get(), globals.get()));
@@ -84,14 +84,14 @@ Ref DeferredGlobals::with_carrier(PyObject* type, const Ref& attributes) {
   for (PyObject* item : items_of(items.get())) {
     check(PyDict_SetItem(whole.get(), PyTuple_GET_ITEM(item, 0),
                          PyTuple_GET_ITEM(item, 1)));
-    // A class has it already, so that to set it again does nothing.
+    // The class has __module__ already, so setting it again does nothing.
     if (item == last) check(PyDict_SetItem(whole.get(), module, carrier.get()));
   }
   of_classes_[type].carrier = std::move(carrier);
   return whole;
 }
 
-DeferredGlobals::Deferred* DeferredGlobals::here() {
+DeferredGlobals::Deferred* DeferredGlobals::innermost() {
   if (of_classes_.empty()) return nullptr;
   const auto found = of_classes_.find(stack_.innermost_class());
   return found == of_classes_.end() ? nullptr : &found->second;
@@ -99,7 +99,7 @@ DeferredGlobals::Deferred* DeferredGlobals::here() {
 
 void DeferredGlobals::arrange(PyFunctionObject* function, NamedValues& named,
                               WrittenNames& written) {
-  Deferred* deferred = here();
+  Deferred* deferred = innermost();
   if (deferred == nullptr) return;
   PyObject* carrier = deferred->carrier.get();
   if (carrier == as_object(function)) {
@@ -111,7 +111,7 @@ void DeferredGlobals::arrange(PyFunctionObject* function, NamedValues& named,
 }
 
 DeferredGlobals::Closing DeferredGlobals::close_class() {
-  Deferred& deferred = *here();
+  Deferred& deferred = *innermost();
   const Ref type = Ref::share(stack_.innermost_class());
   const Ref dict = type_dict(as_type(type.get()));
   Ref name = Ref::share(raw_get(dict.get(), state_.names.module.get()));

@@ -22,7 +22,7 @@ bool is_file_of_extension(PyObject* file) {
   return path.ends_with(".so") || path.ends_with(".pyd");
 }
 
-// The object that a method made in C is bound to, or the class that it is of.
+// The object to which a method in C is bound, or the class to which it belongs.
 PyObject* owner_in_c(PyObject* object) {
   if (PyCFunction_Check(object)) return PyCFunction_GET_SELF(object);
   PyTypeObject* type = Py_TYPE(object);
@@ -33,8 +33,8 @@ PyObject* owner_in_c(PyObject* object) {
   return is_of_class ? as_object(PyDescr_TYPE(object)) : nullptr;
 }
 
-// A module that is needed whole has its submodules whole; of others that it imports
-// comes what code asks of them.
+// Whether a module is a submodule of another. A module that is sent whole contains its
+// submodules whole, but only the needed parts of other modules.
 bool is_submodule(const State& state, PyObject* package, PyObject* module) {
   PyObject* outer = module_name(state, package);
   PyObject* inner = module_name(state, module);
@@ -50,7 +50,7 @@ bool ModulesByValue::has(PyObject* module) const {
   return name != nullptr && has_name_or_parent(names_, name);
 }
 
-PyObject* ModulesByValue::with_globals(PyObject* globals) const {
+PyObject* ModulesByValue::module_with_globals(PyObject* globals) const {
   if (names_ == nullptr) return nullptr;
   PyObject* module = module_of_dict(state_, globals);
   return module != nullptr && has(module) ? module : nullptr;
@@ -75,7 +75,7 @@ void ModulesByValue::add_module_of(PyObject* object) {
   if (is_local.get() == Py_True) check(PySet_Add(names_, name.get()));
 }
 
-// An import statement of a module by value may name a local one.
+// Adds the local modules that an import statement of a module by value names.
 void ModulesByValue::add_imported(PyObject* name) {
   for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
     if (const Ref module = Ref::share(find_module(state_, part.get()))) {
@@ -102,7 +102,7 @@ void ModulesByValue::add_imported(PyObject* function, const CodeInfo& info) {
 
 void ModulesByValue::add_modules_of_code(PyObject* function, const CodeInfo& info) {
   PyObject* globals = PyFunction_GET_GLOBALS(function);
-  if (with_globals(globals) == nullptr) return;
+  if (module_with_globals(globals) == nullptr) return;
   for (const GlobalUse& use : info.globals) {
     if (const Ref value = Ref::share(raw_get(globals, use.name))) {
       add_module_of(value.get());
@@ -111,19 +111,19 @@ void ModulesByValue::add_modules_of_code(PyObject* function, const CodeInfo& inf
   add_imported(function, info);
 }
 
-bool Extensions::is_one(PyObject* module) const {
+bool Extensions::is_extension(PyObject* module) const {
   if (!by_value_.any()) return false;
   PyObject* name = module_name(state_, module);
   if (name == nullptr || !is_file_of_extension(raw_get(PyModule_GetDict(module),
                                                        state_.names.file.get()))) {
     return false;
   }
-  // One that the caller named itself is refused where it is met.
+  // An extension that the caller has named itself is refused when it is written.
   const Ref package = parent_of(name);
   return package && by_value_.has_name(package.get());
 }
 
-PyObject* Extensions::of_type(PyTypeObject* type) {
+PyObject* Extensions::extension_of_type(PyTypeObject* type) {
   if (!by_value_.any()) return nullptr;
   auto* key = as_object(type);
   const auto [entry, is_new] = of_types_.try_emplace(key);
@@ -134,7 +134,7 @@ PyObject* Extensions::of_type(PyTypeObject* type) {
       if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
       const Ref name = module_of_type(state_, base);
       PyObject* module = find_module(state_, name.get());
-      if (module == nullptr || !is_one(module)) continue;
+      if (module == nullptr || !is_extension(module)) continue;
       entry->second.second = Ref::share(module);
       return module;
     }
@@ -142,18 +142,18 @@ PyObject* Extensions::of_type(PyTypeObject* type) {
   return nullptr;
 }
 
-PyObject* Extensions::of_object(PyObject* object, GlobalName& name) {
-  if (PyModule_Check(object)) return is_one(object) ? object : nullptr;
+PyObject* Extensions::extension_of(PyObject* object, GlobalName& name) {
+  if (PyModule_Check(object)) return is_extension(object) ? object : nullptr;
   if (PyType_Check(object)) {
     auto* type = as_type(object);
-    PyObject* extension = of_type(type);
+    PyObject* extension = extension_of_type(type);
     if (extension != nullptr) name = find_type(state_, type);
     return extension;
   }
-  if (PyObject* extension = of_type(Py_TYPE(object))) return extension;
+  if (PyObject* extension = extension_of_type(Py_TYPE(object))) return extension;
   PyObject* owner = owner_in_c(object);
   if (owner == nullptr || PyModule_Check(owner)) return nullptr;
-  return of_type(PyType_Check(owner) ? as_type(owner) : Py_TYPE(owner));
+  return extension_of_type(PyType_Check(owner) ? as_type(owner) : Py_TYPE(owner));
 }
 
 Ref Extensions::stand_in(PyObject* object, PyObject* extension, const GlobalName& name,
@@ -175,7 +175,8 @@ ModuleNeeds::Module& ModuleNeeds::entry(PyObject* module) {
 }
 
 bool ModuleNeeds::begin(PyObject* module) {
-  // Each time that it is begun once more, some of its names are new to the payload.
+  // Each further start writes at least one new name, so without changes of the module
+  // there are at most as many as names.
   constexpr Py_ssize_t kAdded = 300;
   Module& own = entry(module);
   return ++own.begun <= own.size + kAdded;
@@ -193,8 +194,8 @@ void ModuleNeeds::want(Module& own, PyObject* name) {
   if (own.wanted.add(name)) own.waiting.push_back(Ref::share(name));
 }
 
-// Modules by value that a package has, and that have a name themselves: those that
-// define what it means there or, if none does, all.
+// The modules by value in a package that have a global `name`: those that define its
+// value or, if none does, all.
 std::vector<PyObject*> ModuleNeeds::submodules_with(PyObject* package,
                                                     PyObject* name) const {
   std::vector<PyObject*> all, defining;
@@ -220,8 +221,7 @@ std::vector<PyObject*> ModuleNeeds::submodules_with(PyObject* package,
   return defining.empty() ? all : defining;
 }
 
-// What a package's dict has not its __getattr__ may take, when it is asked, from a
-// submodule that has it under this name.
+// The __getattr__ of a package may return a missing name from a submodule that has it.
 void ModuleNeeds::want_of_submodules(PyObject* package, PyObject* name) {
   for (PyObject* inner : submodules_with(package, name)) {
     Module& own = entry(inner);
@@ -253,7 +253,7 @@ void ModuleNeeds::complete(Module& own) {
   }
 }
 
-// Asks for what is missing of modules that came before their package was one of these.
+// Completes modules that were sent before their package was in `importing`.
 void ModuleNeeds::complete_importing(const std::vector<Ref>& importing) {
   if (importing.size() == importing_.size()) return;
   importing_ = importing;
@@ -263,7 +263,7 @@ void ModuleNeeds::complete_importing(const std::vector<Ref>& importing) {
     complete(own);
     asked_.push_back(own.module);
   }
-  // In an order that does not depend on addresses.
+  // Sorted by name, so that the order does not depend on addresses.
   std::sort(asked_.begin() + static_cast<std::ptrdiff_t>(before), asked_.end(),
             [&](const Ref& a, const Ref& b) {
               return PyUnicode_Compare(module_name(state_, a.get()),
@@ -274,37 +274,37 @@ void ModuleNeeds::complete_importing(const std::vector<Ref>& importing) {
 std::vector<Ref> ModuleNeeds::modules_to_send(const std::vector<ModuleNeed>& needs,
                                               const std::vector<Ref>& importing) {
   complete_importing(importing);
-  std::vector<Ref> brought;
-  // Names of one submodule ask for it each, and code may need it besides.
-  std::unordered_set<PyObject*> seen;
-  const auto bring = [&](const Ref& module) {
-    if (seen.insert(module.get()).second) brought.push_back(module);
+  std::vector<Ref> sent;
+  // A module can be both in `needs` and, several times, in `asked_`.
+  std::unordered_set<PyObject*> added;
+  const auto add = [&](const Ref& module) {
+    if (added.insert(module.get()).second) sent.push_back(module);
   };
   for (const ModuleNeed& need : needs) {
-    if (extensions_.is_one(need.module.get())) continue;
+    if (extensions_.is_extension(need.module.get())) continue;
     Module& own = entry(need.module.get());
     own.is_whole = own.is_whole || need.is_whole;
     for (const Ref& name : need.names) want(own, name.get());
     if (own.is_asked && is_of_importing(need.module.get())) complete(own);
     const bool is_complete = own.is_found && unwritten(need.module.get()).empty();
     own.is_found = true;
-    if (!is_complete) bring(need.module);
+    if (!is_complete) add(need.module);
   }
-  std::ranges::for_each(asked_, bring);
+  std::ranges::for_each(asked_, add);
   asked_.clear();
-  return brought;
+  return sent;
 }
 
 std::vector<std::pair<Ref, Ref>> ModuleNeeds::unwritten(PyObject* module) {
   PyObject* dict = PyModule_GetDict(module);
   const Names& names = state_.names;
-  // What a module has without its code.
+  // Names that the import system sets.
   const Ref* const given[] = {&names.name,     &names.package, &names.path,
                               &names.builtins, &names.spec,    &names.loader,
                               &names.cached};
   WrittenNames& written = written_.names_of(dict);
   std::vector<std::pair<Ref, Ref>> found;
-  const auto look_at = [&](PyObject* name, PyObject* value) {
+  const auto add_if_unwritten = [&](PyObject* name, PyObject* value) {
     const auto is_name = [&](const Ref* other) {
       return PyUnicode_Compare(name, other->get()) == 0;
     };
@@ -315,13 +315,15 @@ std::vector<std::pair<Ref, Ref>> ModuleNeeds::unwritten(PyObject* module) {
   Module& own = entry(module);
   if (own.is_whole) {
     for (const auto& [name, value] : PairsOf(dict)) {
-      if (PyUnicode_CheckExact(name)) look_at(name, value);
+      if (PyUnicode_CheckExact(name)) add_if_unwritten(name, value);
     }
     return found;
   }
   std::erase_if(own.waiting, [&](const Ref& name) { return written.has(name.get()); });
   for (const Ref& name : own.waiting) {
-    if (PyObject* value = raw_get(dict, name.get())) look_at(name.get(), value);
+    if (PyObject* value = raw_get(dict, name.get())) {
+      add_if_unwritten(name.get(), value);
+    }
   }
   return found;
 }

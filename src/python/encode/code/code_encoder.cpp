@@ -1,6 +1,8 @@
-// Writes code objects. What is in a body decides what the code does and is hashed;
-// where it came from (file, lines) goes into the debug information, so equal code has
-// equal content. Tested by tests/python/functions/test_foreign_code.py.
+// Writes code objects. The body, which is hashed, has all that decides what the code
+// does. File and lines are written as source locations, so equal code has equal
+// content. The source of code is found and compiled by waybill._source, in Python.
+// Tested by tests/python/functions/test_foreign_code.py and
+// tests/python/source/test_travelling_source.py.
 
 #include "python/encode/code/code_encoder.h"
 
@@ -55,7 +57,7 @@ std::vector<std::uint8_t> body_of(PyCodeObject* code, CodeInfos& infos) {
   return out.take();
 }
 
-// Starts a place with its file; nil if it is the file of the code around it.
+// Starts a source location with its file; nil if it is the file of the outer code.
 void write_file(const CodeInfo& info, PyObject* outer_file, Writer& out) {
   PyObject* file = info.code->co_filename;
   out.array(4);
@@ -84,7 +86,7 @@ std::uint64_t key_of_place(const CodeInfo& info) {
   return body ^ base::hash_of(info.place);
 }
 
-// Whether two code objects are equal, and stand in the same place of the same file.
+// Whether two code objects have equal bodies and equal source locations.
 bool stands_like(const CodeInfo& a, const CodeInfo& b) {
   return &a == &b || (a.hash == b.hash && a.place == b.place &&
                       PyUnicode_Compare(a.code->co_filename, b.code->co_filename) == 0);
@@ -108,7 +110,7 @@ std::vector<CodeInfo*> inner_first(CodeInfo& info) {
   return order;
 }
 
-// Places in a waybill._source.Unit: the kind, the text, and the fields that follow the
+// Indices in a waybill._source.Unit: the kind, the text, and the fields that follow the
 // kind in a unit of the format.
 constexpr Py_ssize_t kKind = 0;
 constexpr Py_ssize_t kText = 1;
@@ -131,14 +133,14 @@ CodeSource source_from(PyObject* unit) {
   return source;
 }
 
-// The unit of a code object, or why there is none.
+// The source unit of a code object, or a str with the reason why there is none.
 Ref proof_of(const State& state, PyObject* code, PyObject* owner) {
   try {
     return call(late(state, &LateHelpers::prove_source), code,
                 owner == nullptr ? Py_None : owner);
   } catch (const PyError&) {
-    // What looks for source can be neither loaded nor called so deep in calls. The
-    // code can be sent without.
+    // The finder of sources cannot be imported or called this deep in the stack. The
+    // code can be sent without source.
     ignore_error(PyExc_RecursionError);
     return Ref::steal(PyUnicode_FromString("the stack is too deep to look for it"));
   }
@@ -170,7 +172,7 @@ const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
     raise(PyExc_SystemError, "a source unit has twelve parts");
   }
   auto source = std::make_unique<const CodeSource>(source_from(proof.get()));
-  // The code that ran may have sent this code as well.
+  // Python code that ran meanwhile may have set the source already.
   if (!info.source) info.source = std::move(source);
   return info.source.get();
 }
@@ -178,13 +180,13 @@ const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
 std::uint32_t CodeSection::add(const CodeInfo& info) {
   std::uintptr_t key;
   std::memcpy(&key, info.hash.data(), sizeof(key));
-  key |= 1;  // Zero would mean an empty slot.
+  key |= 1;  // Zero means an empty slot.
   const auto index = static_cast<std::uint32_t>(bodies_.size());
   if (const MemoEntry* entry = index_of_.find(key)) {
     if (*hashes_[entry->offset] == info.hash) {
       return static_cast<std::uint32_t>(entry->offset);
     }
-    // Two hashes that begin alike.
+    // Two hashes begin alike.
     for (std::uint32_t i = 0; i < index; ++i) {
       if (*hashes_[i] == info.hash) return i;
     }
@@ -220,7 +222,7 @@ void CodeSection::write_source_locations(Writer& out, std::string_view file,
   std::size_t written = 0;
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     CodeInfo& info = *uses_[i];
-    // By content: who gets it may have one code object for two that are equal.
+    // By content, because a receiver may have one code object for two equal ones.
     const auto key = static_cast<std::uintptr_t>(key_of_place(info)) | 1;
     const MemoEntry* first = uses_.size() > 1 ? first_use.find(key) : nullptr;
     if (first != nullptr && stands_like(info, *uses_[first->offset])) {

@@ -19,7 +19,7 @@ PyObject* home_of_type(const State& state, PyObject* object) {
   return find_module(state, name.get());
 }
 
-// Writes an object if a module, which can be imported, has it under any name.
+// Writes an object if a module that can be imported has it under some name.
 bool write_as_global_in(EncodeContext& context, PyObject* module, PyObject* object) {
   if (module == nullptr || importable_name(context.state, module) == nullptr ||
       context.by_value.has(module)) {
@@ -39,14 +39,15 @@ PyObject* home_of_function(EncodeContext& context) {
   return module_of_dict(context.state, PyFunction_GET_GLOBALS(function));
 }
 
-// What such code holds was made by its module, not by the program that sends it.
+// Whether code of a module by value is being written. Its module made the objects to
+// which the code refers, not the program.
 bool is_within_code_by_value(EncodeContext& context) {
   const ModulesByValue& by_value = context.by_value;
   return std::ranges::any_of(context.stack, [&](const WalkStack::Frame& frame) {
     PyObject* object = frame.object.get();
     if (PyModule_Check(object)) return by_value.has(object);
     if (PyFunction_Check(object)) {
-      return by_value.with_globals(PyFunction_GET_GLOBALS(object)) != nullptr;
+      return by_value.module_with_globals(PyFunction_GET_GLOBALS(object)) != nullptr;
     }
     if (!PyType_Check(object)) return false;
     const Ref dict = type_dict(as_type(object));
@@ -106,7 +107,7 @@ bool write_as_global(EncodeContext& context, PyObject* object) {
 }
 
 GlobalName class_beside_function(EncodeContext& context, PyObject* type) {
-  PyObject* function = context.stack.function_around();
+  PyObject* function = context.stack.innermost_function();
   if (function == nullptr) return {};
   PyObject* module = module_of_dict(context.state, PyFunction_GET_GLOBALS(function));
   if (module == nullptr) return {};

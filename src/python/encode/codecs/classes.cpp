@@ -1,6 +1,6 @@
-// Classes by value: what is needed to make the class, then what is set on it. The parts
-// are told by waybill._class_parts, in Python.
-// Tested by tests/python/classes/test_classes.py.
+// Classes by value: the parts that make the class, then the attributes that are set on
+// it. waybill._class_parts, in Python, returns the parts. Tested by
+// tests/python/classes/test_classes.py.
 
 #include <algorithm>
 
@@ -15,14 +15,14 @@ namespace waybill::py {
 
 namespace {
 
-// What the home of a received class last said of it, where that is not what the class
-// is now. Null at home, and where both are the same.
-Ref word_of(EncodeContext& context, PyObject* type, PyObject* attributes) {
+// The last state that the home of a received class has sent, if it differs from the
+// current state of the class. Null for classes of this process.
+Ref home_state_of(EncodeContext& context, PyObject* type, PyObject* attributes) {
   if (context.options.names_no_ids || is_home(context.state, type)) return {};
-  return null_if_none(call(context.state.word_of.get(), type, attributes));
+  return null_if_none(call(context.state.home_state_of.get(), type, attributes));
 }
 
-// The bases as they were written are not always what the class has as such: Generic[T].
+// The label of the bases. Written bases such as Generic[T] differ from __bases__.
 const char* label_of_bases(PyObject* type, PyObject* bases) {
   PyObject* own = as_type(type)->tp_bases;
   const bool is_own = PyList_CheckExact(bases) &&
@@ -45,15 +45,15 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   if (!parts) {
     parts = call(context.state.class_parts.get(), type);
   }
-  if (context.extensions.of_type(as_type(type)) != nullptr) {
+  if (context.extensions.extension_of_type(as_type(type)) != nullptr) {
     context.fail("needs a class in C of a module that travels by value");
   }
   if (PyTuple_Check(parts.get()) && PyTuple_GET_SIZE(parts.get()) == 2) {
-    // What makes it, or has it: it is none of those that are known by an id.
+    // A callable and its arguments: the class has no id.
     if (PyCallable_Check(PyTuple_GET_ITEM(parts.get(), 0))) {
       return describe_answer(context, type, parts.get(), plan);
     }
-    // A module and a name under which that has it, other than its own.
+    // A module that has the class, and its name there.
     PyObject* home = PyTuple_GET_ITEM(parts.get(), 0);
     PyObject* path = PyTuple_GET_ITEM(parts.get(), 1);
     GlobalName name = find_global(context.state, type, home, path);
@@ -64,22 +64,23 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
     return;
   }
   if (!PyTuple_Check(parts.get()) || PyTuple_GET_SIZE(parts.get()) != 5) {
-    context.fail("is a class whose parts cannot be told");
+    context.fail("is a class that cannot be taken apart");
   }
   if (context.options.by_source) {
     parts = call(late(context.state, &LateHelpers::parts_by_source), parts.get(), type);
   }
   context.dicts.add_class(type);
   const Ref id = context.id_of(type);
-  const Ref word = word_of(context, type, PyTuple_GET_ITEM(parts.get(), 4));
-  context.out.node(wire::NodeTag::kClass, word ? 7 : 6);
-  plan.may_close_early(word ? Plan::Early::kClassWithHomeState : Plan::Early::kClass);
+  const Ref home_state = home_state_of(context, type, PyTuple_GET_ITEM(parts.get(), 4));
+  context.out.node(wire::NodeTag::kClass, home_state ? 7 : 6);
+  plan.may_close_early(home_state ? Plan::Early::kClassWithHomeState
+                                  : Plan::Early::kClass);
   write_leaf(id.get(), context.out);
   const char* const labels[] = {".__class__", ".__name__",
                                 label_of_bases(type, PyTuple_GET_ITEM(parts.get(), 2)),
                                 "", ""};
   for (Py_ssize_t i = 0; i < 5; ++i) {
-    // The class is there once its namespace is; its attributes may refer to it.
+    // The class exists once its namespace is read; its attributes may refer to it.
     if (i == 4) plan.creates();
     PyObject* part = PyTuple_GET_ITEM(parts.get(), i);
     const bool is_dict = i >= 3;
@@ -87,7 +88,7 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
                              : Ref::share(part);
     plan.child(value, is_dict ? Label{} : Label::of_text(labels[i]));
   }
-  if (word) plan.child(word, Label{});
+  if (home_state) plan.child(home_state, Label{});
 }
 
 }  // namespace waybill::py

@@ -1,6 +1,6 @@
-// Objects that a reader would make by code of their class before it has all that this
-// code needs. They travel as their members, and no such code runs.
-// Tested by tests/python/imports/test_order_of_need.py and
+// Objects that a reader would make by code of their class before the class has all that
+// this code needs. They travel as their members, and no code of the class runs. Tested
+// by tests/python/imports/test_order_of_need.py and
 // tests/python/modules/test_held_by_code.py.
 
 #include <algorithm>
@@ -28,8 +28,8 @@ bool needs_more_than(PyObject* made, Py_ssize_t count) {
 
 namespace {
 
-// Whether the __new__ that some class on the way of a type's has needs more arguments
-// than the class: one of them is what a reader finds while the type gets its own.
+// Whether the first __new__ of a base needs more arguments than the class. A reader
+// calls it while the type does not have its own __new__ yet.
 bool has_demanding_base(const State& state, PyTypeObject* type) {
   for (PyTypeObject* base : order_of(type).subspan(1)) {
     const Ref dict = type_dict(base);
@@ -43,8 +43,8 @@ bool has_demanding_base(const State& state, PyTypeObject* type) {
   return false;
 }
 
-// Whether the closure of the __new__ of an object's class has the object itself, which
-// is the only instance then. No call makes it where the class is not there.
+// Whether the closure of the __new__ of an object's class contains the object, as for
+// singletons. No call can make it before the class exists.
 bool is_held_by_its_new(const State& state, PyObject* object) {
   const Ref made = attribute_or_null(type_of(object), state.names.new_);
   if (!made || !PyFunction_Check(made.get())) return false;
@@ -53,8 +53,8 @@ bool is_held_by_its_new(const State& state, PyObject* object) {
       cells, [&](PyObject* cell) { return PyCell_GET(cell) == object; });
 }
 
-// Whether the state of an instance is set by code that asks its class for its fields,
-// which come after its methods: that of dataclasses with slots.
+// Whether the setter of the state reads the fields of the class, which are set after
+// its methods, as for dataclasses with slots.
 bool has_fields_to_set(const State& state, PyTypeObject* type) {
   const Ref setter = attribute_or_null(as_object(type), state.names.setstate);
   return setter && PyFunction_Check(setter.get()) &&
@@ -62,8 +62,9 @@ bool has_fields_to_set(const State& state, PyTypeObject* type) {
                                           "_dataclass_setstate") == 0;
 }
 
-// Whether a reader makes an instance by a __new__ of Python that may need what its
-// class has not got yet: the answer is one of copyreg's, or calls the class.
+// Whether a reader makes an instance by a __new__ in Python that may need attributes
+// which its class does not have yet. The answer uses copyreg's constructors or calls
+// the class.
 bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* callable,
                        PyObject* arguments) {
   const State& state = context.state;
@@ -83,9 +84,9 @@ bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* calla
   return has_object_layout(type) && (has_arguments || has_demanding_base(state, type));
 }
 
-// Whether an object of a module by value says of itself where a class has it, and that
-// class has it not yet, or there is none: its reducer calls an object with a class, or
-// with None. Events of SQLAlchemy do.
+// Whether an object of a module by value is reduced to its owner, and the owner is a
+// class that does not have it yet, or None: the answer calls an object with a class or
+// with None, as events of SQLAlchemy do.
 bool is_described_by_class(EncodeContext& context, PyObject* callable,
                            PyObject* arguments) {
   if (context.by_value.names() == nullptr || PyTuple_GET_SIZE(arguments) != 1 ||
@@ -99,8 +100,8 @@ bool is_described_by_class(EncodeContext& context, PyObject* callable,
   return (only == Py_None || is_open) && instance_dict(callable);
 }
 
-// Whether it is what a class gives for `cls[...]`, and the class has not yet what says
-// whether it can be asked that, or is not there.
+// Whether an object is an alias `cls[...]` of a class that is not complete or not sent,
+// so that a reader cannot subscript it.
 bool is_alias_of_absent_class(EncodeContext& context, PyObject* object,
                               PyObject* arguments) {
   if (std::string_view(Py_TYPE(object)->tp_name) != "_GenericAlias" ||
@@ -110,14 +111,11 @@ bool is_alias_of_absent_class(EncodeContext& context, PyObject* object,
   }
   auto* origin = as_type(PyTuple_GET_ITEM(arguments, 0));
   if (context.stack.is_within_class(origin)) return true;
-  return context.extensions.of_type(origin) != nullptr;
+  return context.extensions.extension_of_type(origin) != nullptr;
 }
 
 }  // namespace
 
-// What travels as its members, and no code of its class runs to make it: what is met in
-// its class, before a reader has all that this code may need, and what does not say how
-// it is made. Null for all else.
 Ref answer_without_class(EncodeContext& context, PyObject* object, PyObject* answer) {
   if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) < 2 ||
       !PyTuple_Check(PyTuple_GET_ITEM(answer, 1))) {

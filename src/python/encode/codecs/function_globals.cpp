@@ -1,7 +1,7 @@
-// Which globals of a function are written with it, and when: to build what comes late,
-// a reader may have to run functions that read what comes early. Annotations that are
-// text name globals as well, and what methods name may wait for their class. Tested by
-// tests/python/functions/test_functions.py and
+// Chooses the globals that are written with a function, and their order: to build later
+// values, a reader may have to run functions that read earlier ones. Text in
+// annotations refers to globals as well. The globals of methods may be deferred. Tested
+// by tests/python/functions/test_functions.py and
 // tests/python/imports/test_order_of_need.py.
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace waybill::py {
 
 namespace {
 
-// Whether a class or function is one that the receiver imports.
+// Whether the receiver imports a class or function.
 bool is_found_by_name(EncodeContext& context, PyObject* value) {
   GlobalName name;
   if (PyType_Check(value)) {
@@ -31,8 +31,8 @@ bool is_found_by_name(EncodeContext& context, PyObject* value) {
          is_findable(context.state, name.module.get());
 }
 
-// Whether a reader builds it without code of modules by value: names, and small tuples
-// of these and of leaves, as for isinstance().
+// Whether a reader builds a value without code of modules by value: an imported class
+// or function, or a small tuple of these and of leaves, as for isinstance().
 bool is_made_of_names(EncodeContext& context, PyObject* value) {
   constexpr Py_ssize_t kFew = 100;
   if (!PyTuple_CheckExact(value)) return is_found_by_name(context, value);
@@ -42,8 +42,8 @@ bool is_made_of_names(EncodeContext& context, PyObject* value) {
          });
 }
 
-// Whether it is what functools.lru_cache() made of a function, or a thread-local, which
-// begins anew: to build it takes no other instance.
+// Whether a value is built without another instance: the result of
+// functools.lru_cache(), or a thread-local, which starts empty.
 bool needs_no_instance(PyObject* value) {
   PyTypeObject* type = Py_TYPE(value);
   if (std::string_view(type->tp_name) == "functools._lru_cache_wrapper") return true;
@@ -53,7 +53,7 @@ bool needs_no_instance(PyObject* value) {
   return std::string_view(type->tp_name) == "_thread._local";
 }
 
-// When a global is written.
+// The turn in which a global is written.
 int turn_of(EncodeContext& context, PyObject* value) {
   if (PyModule_Check(value)) {
     return context.by_value.is_sent_in_parts(value) ? 4 : 0;
@@ -69,8 +69,8 @@ int turn_of(EncodeContext& context, PyObject* value) {
   return needs_no_instance(value) ? 2 : 4;
 }
 
-// Those that no function before wrote, or began to write. `has_script`: set if one of
-// all is the module of the script.
+// The globals of a function that are neither written nor being written. Sets
+// `has_script` if any global is the module of the script.
 std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* function,
                                 const CodeInfo& info, bool& has_script) {
   std::vector<Global> found;
@@ -90,12 +90,12 @@ std::vector<Global> new_globals(EncodeContext& context, PyFunctionObject* functi
   return found;
 }
 
-// Whether a value that only annotations of a function with these globals name is sent
-// for them. Of a module by value is sent what a receiver has anyhow: what annotations
-// name may reach a whole package, and matters to nobody but who asks for type hints.
+// Whether a value is sent to which only annotations of a function with these globals
+// refer. For modules by value, only values that the receiver has anyhow are sent:
+// annotations may reach a whole package, and only readers of type hints need them.
 bool is_sent_for_annotations(EncodeContext& context, PyObject* globals,
                              PyObject* value) {
-  if (context.by_value.with_globals(globals) == nullptr) return true;
+  if (context.by_value.module_with_globals(globals) == nullptr) return true;
   if (is_simple(value) || context.objects.find(key_of(value)) != nullptr) return true;
   if (PyModule_Check(value)) return !context.by_value.has(value);
   if (PyType_Check(value) || PyFunction_Check(value)) {
@@ -106,26 +106,27 @@ bool is_sent_for_annotations(EncodeContext& context, PyObject* globals,
   return typing != nullptr && name_in(PyModule_GetDict(typing), value) != nullptr;
 }
 
-// Adds the globals that code of annotations names.
+// Adds the globals that code of annotations uses.
 void add_globals(EncodeContext& context, PyFunctionObject* function,
                  const CodeInfo& info, std::vector<Global>& globals) {
   auto* object = as_object(function);
   context.imports().add_annotation(object, info);
   context.by_value.add_modules_of_code(object, info);
-  bool has_script = false;  // Annotations bring nothing of modules.
+  bool has_script = false;  // Ignored: annotations need nothing of modules.
   for (Global& global : new_globals(context, function, info, has_script)) {
     if (!is_sent_for_annotations(context, function->func_globals, global.value.get())) {
       continue;
     }
-    const auto is_it = [&](const Global& other) {
+    const auto is_same = [&](const Global& other) {
       return other.use->name == global.use->name;
     };
-    if (std::ranges::none_of(globals, is_it)) globals.push_back(std::move(global));
+    if (std::ranges::none_of(globals, is_same)) globals.push_back(std::move(global));
   }
 }
 
-// Adds what annotations name by text, for typing.get_type_hints(). It looks into the
-// globals of the function that another one wraps, and so not into those of the latter.
+// Adds the globals to which text in annotations refers, for typing.get_type_hints().
+// For a function with __wrapped__, that function uses the globals of the wrapped
+// function.
 void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
                            const Annotations& annotations,
                            std::vector<Global>& globals) {
@@ -137,7 +138,7 @@ void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
   if (annotations.annotate != nullptr) {
     return add_of(annotations.annotate, as_object(function));
   }
-  // Compiling may run code that changes the dict: filters of warnings.
+  // A copy: compiling may run filters of warnings, which may change the dict.
   const Ref values = Ref::steal(PyDict_Values(annotations.evaluated.get()));
   for (PyObject* annotation : items_of(values.get())) {
     if (!has_no_text(annotation)) add_of(annotation, nullptr);

@@ -1,7 +1,7 @@
 // Functions by value. The head of a node (code, namespace, empty cells) is all that a
-// reader needs to make the function; what the function refers to comes after it, so
-// that everything there may refer back to the function.
-// Tested by tests/python/functions/test_functions.py.
+// reader needs to make the function. The objects to which the function refers follow,
+// so they may refer back to the function. Tested by
+// tests/python/functions/test_functions.py.
 
 #include <algorithm>
 
@@ -24,8 +24,8 @@ bool equal_text(PyObject* a, PyObject* b) {
          (PyUnicode_Check(a) && PyUnicode_Check(b) && PyUnicode_Compare(a, b) == 0);
 }
 
-// The cells of the closure, without content; those that no function before had are
-// appended to `added`.
+// Writes the cells of the closure without content. Appends the indices of new cells to
+// `added`.
 void write_cells(EncodeContext& context, PyObject* closure,
                  std::vector<Py_ssize_t>& added) {
   const Py_ssize_t count = closure == nullptr ? 0 : PyTuple_GET_SIZE(closure);
@@ -37,8 +37,8 @@ void write_cells(EncodeContext& context, PyObject* closure,
   }
 }
 
-// The class that a qualified name like "Outer.Class.method" leads to, from the globals
-// of the function; null if it leads to none.
+// The class with a qualified name such as "Outer.Class" in the globals of the function;
+// null if there is none.
 Ref class_in_globals(PyFunctionObject* function, PyObject* path) {
   Ref dot = Ref::steal(PyUnicode_FromString("."));
   Ref parts = Ref::steal(PyUnicode_Split(path, dot.get(), -1));
@@ -52,8 +52,9 @@ Ref class_in_globals(PyFunctionObject* function, PyObject* path) {
   return owner;
 }
 
-// The class whose own dict this is: one of this payload, or as the descriptors in the
-// dict, the other cells of a method, or its qualified name tell; null if they do not.
+// The class whose own dict this is; null if it is unknown. Found among the classes of
+// this payload, by the other cells of the function, by the descriptors in the dict, or
+// by the qualified name of the function.
 Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* dict) {
   if (PyObject* type = context.dicts.class_of(dict)) return Ref::share(type);
   for (PyObject* cell : items_of(function->func_closure)) {
@@ -66,12 +67,12 @@ Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* 
     PyObject* owner = as_object(PyDescr_TYPE(value));
     if (is_dict_of(owner, dict)) return Ref::share(owner);
   }
-  // "Outer.Class.method": the class stands before the function's own name.
+  // "Outer.Class.method": the prefixes of the qualified name are classes.
   Ref path = Ref::share(function->func_qualname);
   for (;;) {
     const Py_ssize_t length = PyUnicode_GET_LENGTH(path.get());
     const Py_ssize_t dot = PyUnicode_FindChar(path.get(), '.', 0, length, -1);
-    // A class that was made again, as by dataclass(slots=True), is what is left.
+    // The class may have been replaced, as by dataclass(slots=True).
     if (dot <= 0) return Ref::share(context.stack.innermost_class());
     path = Ref::steal(PyUnicode_Substring(path.get(), 0, dot));
     Ref owner = class_in_globals(function, path.get());
@@ -79,8 +80,8 @@ Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* 
   }
 }
 
-// A value that one name of the function means. A module among such is known to belong
-// to that name, so only what the code does with the name counts.
+// Plans a value of one name of the function. A module gets an import record for that
+// name, so only what the code does with the name counts.
 void plan_named(EncodeContext& context, PyObject* value, PyObject* name,
                 CodePosition spot, Label label, Plan& plan) {
   PyObject* module =
@@ -124,7 +125,8 @@ void plan_defaults(EncodeContext& context, PyObject* defaults, const CodeInfo& i
 
 void plan_keyword_defaults(EncodeContext& context, PyObject* defaults,
                            const CodeInfo& info, Plan& plan) {
-  const CollectorPause pause;  // Names with lone surrogates make exceptions.
+  // For names with lone surrogates, exceptions are made, which may start the collector.
+  const CollectorPause pause;
   plan.raw().map(countable(PyDict_GET_SIZE(defaults)));
   for (const auto& [name, value] : PairsOf(defaults)) {
     if (!PyUnicode_Check(name)) context.fail("has a keyword default without a name");
@@ -183,14 +185,15 @@ void plan_imports(EncodeContext& context, const std::vector<Ref>& modules, Plan&
   }
 }
 
-// A field that differs from what the code gives; counted before they are planned.
+// A field whose value does not follow from the code. Fields are counted before any is
+// planned.
 struct Field {
   FunctionField field;
   Ref value;
   const char* label;
 };
 using Fields = std::vector<Field>;
-constexpr std::size_t kUsualFields = 4;  // Room for so many is there from the start.
+constexpr std::size_t kUsualFields = 4;  // Reserved from the start.
 
 void add(Fields& fields, FunctionField field, PyObject* value, const char* label) {
   fields.push_back({field, Ref::share(value), label});
@@ -216,20 +219,22 @@ void add_names(const State& state, PyFunctionObject* function, PyCodeObject* cod
   }
 }
 
-// Whether a library wrote the code: what it is given around differs as it likes.
+// Whether a library generated the code. The rest of such a function may differ between
+// processes.
 bool is_generated(const CodeInfo& info) {
   constexpr auto kGenerated = static_cast<std::uint8_t>(wire::UnitKind::kGenerated);
   return info.source && info.source->recipe.front() == kGenerated;
 }
 
-// Compilers of 3.13 and later indent them in another way; the source has them.
+// Docstrings are part of the source, and compilers from 3.13 on indent them
+// differently.
 void drop_docs(Fields& fields) {
   std::erase_if(fields,
                 [](const Field& field) { return field.field == FunctionField::kDoc; });
 }
 
-// What calls of the function need. Globals come last: to build what they hold, the
-// function may have to be called.
+// Adds the fields that calls of the function need. Globals come last, because building
+// them may call the function.
 void add_needs_of_calls(PyFunctionObject* function, bool has_cells,
                         const NamedValues& named, Fields& fields) {
   if (function->func_defaults != nullptr) {
@@ -244,7 +249,7 @@ void add_needs_of_calls(PyFunctionObject* function, bool has_cells,
   if (!named.modules.empty()) add(fields, FunctionField::kImports, nullptr, "");
 }
 
-// What else the function has of its own.
+// Adds the other fields of the function.
 void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
                    Fields& fields) {
   if (annotations.annotate != nullptr) {
@@ -262,17 +267,18 @@ void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
   }
 }
 
-// Asks finders about the modules that the function has, before its code is followed.
+// Asks finders about the modules in globals, defaults and cells, before the code is
+// followed.
 void find_modules(EncodeContext& context, PyFunctionObject* function,
                   const CodeInfo& info) {
   std::vector<Ref> modules;
-  const auto note = [&](PyObject* value) {
+  const auto add_module = [&](PyObject* value) {
     if (value != nullptr && PyModule_Check(value)) modules.push_back(Ref::share(value));
   };
   for (const GlobalUse& use : info.globals) {
-    note(raw_get(function->func_globals, use.name));
+    add_module(raw_get(function->func_globals, use.name));
   }
-  visit_own_values(function, note);
+  visit_own_values(function, add_module);
   for (const Ref& module : modules) is_findable(context.state, module.get());
 }
 
@@ -280,7 +286,7 @@ void find_modules(EncodeContext& context, PyFunctionObject* function,
 
 void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   auto* function = as_function(object);
-  // The info holds the code, whatever becomes of the function's.
+  // The info holds the code even if the function gets other code meanwhile.
   CodeInfo& info = context.infos().get(function->func_code);
   find_modules(context, function, info);
   context.by_value.add_modules_of_code(object, info);

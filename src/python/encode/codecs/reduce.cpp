@@ -1,6 +1,7 @@
-// Everything else: what copyreg or the object's own __reduce_ex__ says, as pickle asks
-// for it. How the answer is written is in reduced_parts.cpp.
-// Tested by tests/python/kinds/test_reduce.py.
+// Chooses the codec or the reducer of an object: one of waybill's, one that the program
+// has registered, or the object's own __reduce_ex__, called as pickle does. The answer
+// of a reducer is written in reduced_parts.cpp. Tested by
+// tests/python/kinds/test_reduce.py.
 
 #include <algorithm>
 #include "python/encode/codec.h"
@@ -18,8 +19,8 @@ namespace {
 
 constexpr int kProtocol = 5;  // The newest: buffers are handed out as PickleBuffer.
 
-// The name by which an object that knows it can be found again; null if it cannot, or
-// travels by value.
+// The name by which an object of a type in `self_named` can be found; null if it cannot
+// be found or travels by value.
 Ref own_name(EncodeContext& context, PyObject* object) {
   const State& state = context.state;
   const Ref type_name = name_of_type(state, Py_TYPE(object));
@@ -39,12 +40,12 @@ Ref own_name(EncodeContext& context, PyObject* object) {
   return {};
 }
 
-// Whether an instance of a subclass of set or frozenset is taken apart by the builtin's
-// own __reduce__, which lists the elements in the order that hashes give them.
+// Whether an instance of a subclass of set or frozenset is reduced by the builtin
+// __reduce__, which lists the elements in the order of their hashes.
 bool lists_elements(const State& state, PyObject* object) {
   if (!PyAnySet_Check(object)) return false;
   PyTypeObject* base = PySet_Check(object) ? &PySet_Type : &PyFrozenSet_Type;
-  // A subclass that iterates in an order of its own means it.
+  // A subclass with its own iteration order keeps that order.
   if (Py_TYPE(object)->tp_iter != base->tp_iter) return false;
   for (const Ref& name : {state.names.reduce, state.names.reduce_ex}) {
     auto* own = type_of(object);
@@ -65,7 +66,7 @@ Ref with_sorted_elements(EncodeContext& context, PyObject* object, const Ref& an
                                  PyTuple_GET_ITEM(answer.get(), 2)));
 }
 
-// The name of the package that something says it is of; empty if it says nothing.
+// The top-level package in the __module__ of an object; empty if it has none.
 std::string package_of(const State& state, PyObject* object) {
   const Ref module = attribute_or_null(object, state.names.module);
   if (!module || !PyUnicode_Check(module.get())) return {};
@@ -73,9 +74,10 @@ std::string package_of(const State& state, PyObject* object) {
   return name.substr(0, name.find('.'));
 }
 
-// Whether no user has registered a reducer, but a library. Ours are more faithful: to
-// types in C of that library, such as ufuncs of NumPy, and to exceptions and
-// tracebacks, which tblib registers so that they travel with their causes.
+// Whether a library, not the program, has registered a reducer. waybill's reducers take
+// precedence over it, because they keep more: for types in C of that library, such as
+// ufuncs of NumPy, and for exceptions and tracebacks, for which tblib registers
+// reducers.
 bool is_registered_by_library(const State& state, PyObject* object, PyObject* reducer) {
   const Ref partial = Ref::steal(PyUnicode_FromString("func"));
   const Ref wrapped = attribute_or_null(reducer, partial);
@@ -87,9 +89,9 @@ bool is_registered_by_library(const State& state, PyObject* object, PyObject* re
   return !package.empty() && package == package_of(state, type);
 }
 
-// What object.__reduce_ex__ would answer if a class's __slots__ still named its slots:
-// anything may have been set there since. Throws the error that is set where that is
-// not what it failed of.
+// What object.__reduce_ex__ would return if the class's __slots__ still had the names
+// of its slots; a program may have replaced it. Throws the current error if it has
+// another cause.
 Ref answer_by_members(const State& state, PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
   const PendingError failed;
@@ -101,8 +103,8 @@ Ref answer_by_members(const State& state, PyObject* object) {
   throw PyError();
 }
 
-// Whether what holds the object is pandas' own, which would write to memory that it
-// does not know to be shared.
+// Whether an object of pandas owns the current object. pandas would write to memory
+// that it does not know to be shared.
 bool is_of_pandas(EncodeContext& context) {
   constexpr int kMostContainers = 4;
   int containers = 0;
@@ -118,8 +120,8 @@ bool is_of_pandas(EncodeContext& context) {
   return false;
 }
 
-// What the plan of a payload says of an array that shares its memory with others; null
-// for all else. Without a plan it is noted, for one.
+// The answer of the array plan for an array that shares memory; null for all other
+// objects. Without a plan, adds the array to the arrays for the plan.
 Ref array_answer(EncodeContext& context, PyObject* object) {
   if (!is_array(object) || is_of_pandas(context)) return {};
   if (PyObject* plan = context.options.array_plan) {
@@ -145,7 +147,7 @@ Ref reduce(EncodeContext& context, PyObject* object) {
   const bool has_own = is_method || reducer;
   if (registered &&
       !(has_own && is_registered_by_library(state, object, registered.get()))) {
-    reducer = registered;  // What a user means, even where we have a reducer.
+    reducer = registered;  // Reducers of the program take precedence over waybill's.
   } else if (is_method) {
     return Ref::steal(
         PyTuple_Pack(2, type_of(object), parts_of_wrapper(state, object).get()));
@@ -163,8 +165,7 @@ Ref reduce(EncodeContext& context, PyObject* object) {
                                        : answer;
 }
 
-// Whether a class of Python says what the __class__ of its instances is, as those of
-// proxies and mocks do.
+// Whether a class in Python overrides __class__, as proxies and mocks do.
 bool overrides_class_attribute(const State& state, PyTypeObject* type) {
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return false;
   return std::ranges::any_of(order_of(type), [&](PyTypeObject* base) {
@@ -180,15 +181,15 @@ void describe_reduced(EncodeContext& context, PyObject* object, Plan& plan) {
   describe_answer(context, object, answer.get(), plan);
 }
 
-// Our reducer for the exact type, by type or by the type's name; that of BaseException
-// for any exception; that of proxies. Null if none.
+// The reducer for the exact type, by type or by the type's name; that of BaseException
+// for exceptions; that of the builtin wrapper for subclasses; that of proxies.
 Ref own_reducer(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyExceptionInstance_Check(object)) {
     return Ref::share(raw_get(state.reducers.get(), PyExc_BaseException));
   }
   auto* key = as_object(type);
-  // A metaclass may make its classes unhashable; none of ours has such.
+  // A metaclass may make its classes unhashable; waybill has no reducers for such.
   if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
   if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
     return Ref::share(reducer);
@@ -198,7 +199,7 @@ Ref own_reducer(const State& state, PyObject* object) {
     Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
     if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
   }
-  // Descriptors are subclassed, as by abc and by frameworks.
+  // abc and frameworks derive classes from the wrappers.
   if (PyTypeObject* base = wrapper_among_bases(type)) {
     return Ref::share(raw_get(state.reducers.get(), as_object(base)));
   }
@@ -211,14 +212,13 @@ Ref user_reducer(EncodeContext& context, PyTypeObject* type) {
   if (table == nullptr) {
     return Ref::share(raw_get(context.state.dispatch_table.get(), key));
   }
-  // Asked for each object: a KeyError would cost more than the object.
+  // Without PyObject_GetItem, whose KeyError would cost more than the object.
   if (PyDict_CheckExact(table)) return Ref::share(raw_get(table, key));
   Ref reducer = Ref::steal_or_null(PyObject_GetItem(table, key));
   if (!reducer) ignore_error(PyExc_KeyError);
   return reducer;
 }
 
-// The only list of kinds.
 Describe codec_for(EncodeContext& context, PyObject* object) {
   struct Row {
     PyTypeObject* type;

@@ -1,6 +1,6 @@
-// A reducer's answer as a node: a name, or a callable with its arguments and what the
-// object gets after that. What is refused, and in which words, is as in pickle.
-// Tested by tests/python/kinds/test_reduce.py.
+// Writes a reducer's answer as a node: a name, or a callable with its arguments, state,
+// items and pairs. The checks and their messages are those of pickle. Tested by
+// tests/python/kinds/test_reduce.py.
 
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
@@ -22,7 +22,7 @@ struct Reduced {
 
 std::string name_of_type(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
-// The sentences are those of pickle, which people know and look for.
+// The messages are those of pickle, which people search for.
 Reduced take_apart(EncodeContext& context, PyObject* answer) {
   if (!PyTuple_Check(answer)) {
     context.fail("__reduce__ must return a string or tuple, not " +
@@ -52,11 +52,11 @@ Reduced take_apart(EncodeContext& context, PyObject* answer) {
   demand("fifth", is_iterator(parts.pairs), "an iterator", parts.pairs);
   demand("sixth", parts.setter == Py_None || PyCallable_Check(parts.setter) != 0,
          "a function", parts.setter);
-  if (parts.state == Py_None) parts.setter = Py_None;  // It has nothing to set.
+  if (parts.state == Py_None) parts.setter = Py_None;  // There is nothing to set.
   return parts;
 }
 
-// What pickle asks of the arguments of __newobj__ and __newobj_ex__.
+// Checks the arguments of __newobj__ and __newobj_ex__ as pickle does.
 void demand_class_first(EncodeContext& context, PyObject* object, const Reduced& parts,
                         const std::string& name) {
   const Py_ssize_t count = PyTuple_GET_SIZE(parts.arguments);
@@ -70,16 +70,17 @@ void demand_class_first(EncodeContext& context, PyObject* object, const Reduced&
                  name_of_type(type));
   }
   if (type == type_of(object)) return;
-  // A proxy may travel as what it stands for, whose class it has.
-  const Ref told =
+  // A proxy may travel as its referent, whose class it returns as __class__.
+  const Ref shown =
       Ref::steal(PyObject_GetAttr(object, context.state.names.class_.get()));
-  if (told.get() != type) {
+  if (shown.get() != type) {
     context.fail("first argument to " + name + "() must be the object's own class");
   }
 }
 
-// Whether a class's own __new__ needs more than these arguments, and whoever makes an
-// instance can do without it. Pickle's protocols 0 and 1 do; later ones fail at load.
+// Whether the __new__ of a class needs more than these arguments, and object.__new__
+// can make the instance instead. Protocols 0 and 1 of pickle do so; later ones fail at
+// load.
 bool needs_more_arguments(const State& state, PyObject* arguments) {
   PyObject* cls = PyTuple_GET_ITEM(arguments, 0);
   auto* type = as_type(cls);
@@ -89,13 +90,15 @@ bool needs_more_arguments(const State& state, PyObject* arguments) {
          has_object_layout(type);
 }
 
-// `label`: what gives the label of an item; they count from the first that is planned.
+// Plans the items of a tuple from `first` on. `make_label`: makes the label of an item
+// from `text` and its index, which counts from `first`.
 void plan_array(PyObject* tuple, Py_ssize_t first,
-                Label (*label)(const char*, Py_ssize_t), const char* word, Plan& plan) {
+                Label (*make_label)(const char*, Py_ssize_t), const char* text,
+                Plan& plan) {
   const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
   plan.raw().array(countable(count - first));
   for (Py_ssize_t i = first; i < count; ++i) {
-    plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), label(word, i - first));
+    plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), make_label(text, i - first));
   }
 }
 
@@ -110,7 +113,7 @@ void plan_state(const Reduced& parts, Plan& plan) {
     plan.child(Ref::share(parts.state), Label{});
   } else if (PyTuple_CheckExact(parts.state) && PyTuple_GET_SIZE(parts.state) == 2 &&
              PyDict_CheckExact(PyTuple_GET_ITEM(parts.state, 1))) {
-    // The instance's dict and its slots: both are attributes in a path.
+    // The dict of the instance and its slots. In paths, both are attributes.
     plan.raw().node(NodeTag::kTuple, 2);
     PyObject* own = PyTuple_GET_ITEM(parts.state, 0);
     plan.child(Ref::share(own),
@@ -141,7 +144,7 @@ void plan_pairs(const Reduced& parts, Plan& plan) {
   }
 }
 
-// An instance that object makes, whatever its class would do.
+// Plans an instance that object.__new__ makes, without the __new__ of its class.
 void plan_reconstruction(EncodeContext& context, const Reduced& parts, Plan& plan) {
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
   plan.child(context.state.reconstructor, Label::of_marker("constructor"));
@@ -152,7 +155,7 @@ void plan_reconstruction(EncodeContext& context, const Reduced& parts, Plan& pla
   plan.raw().nil();
 }
 
-// What __newobj__ or, with keywords, __newobj_ex__ makes of these arguments.
+// Plans an object that __newobj__ or, with keywords, __newobj_ex__ makes.
 void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
                      Plan& plan) {
   context.out.node(NodeTag::kNewObject, 6);
@@ -180,7 +183,7 @@ void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
   }
 }
 
-// `callable` applied to `arguments`: the node up to where a reader has the object.
+// Plans the call of `callable`: the node up to where the object exists.
 void plan_creation(EncodeContext& context, PyObject* object, const Reduced& parts,
                    Plan& plan) {
   const State& state = context.state;
@@ -199,9 +202,9 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
   }
   const auto* type = as_type(callable);
   if (PyType_Check(callable) && type->tp_new == nullptr &&
-      type->tp_vectorcall == nullptr) {  // Structs of msgspec have that.
-    // As of sys.version_info, which a module has.
-    raise(PyExc_TypeError, "cannot pickle '%.200s' object: nobody can make it",
+      type->tp_vectorcall == nullptr) {  // Structs of msgspec have tp_vectorcall.
+    // The type of sys.version_info, for example, which is then found in its module.
+    raise(PyExc_TypeError, "cannot pickle '%.200s' object: its type has no constructor",
           type->tp_name);
   }
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
@@ -221,7 +224,7 @@ void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
                     Plan& plan) {
   const Reduced parts = take_apart(context, answer);
   const int has_id = PySet_Contains(context.state.identified.get(), parts.callable);
-  if (has_id < 0) PyErr_Clear();  // A callable that cannot be hashed is none of ours.
+  if (has_id < 0) PyErr_Clear();  // waybill's callables are hashable.
   if (has_id > 0) {
     const Ref id = context.id_of(object);
     context.out.node(NodeTag::kIdentified, 2);
@@ -242,9 +245,9 @@ void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
   if (has_id > 0) plan.creates();
 }
 
-// The module and the name by which an answer finds the object: the answer is a name, or
-// calls getattr for a module, which matters where modules travel by value. Null parts
-// if it takes the object apart.
+// The module and the name by which an answer finds the object: the answer is a name or,
+// if there are modules by value, a call of getattr for a module. Null parts for all
+// other answers.
 GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* answer) {
   const State& state = context.state;
   if (PyUnicode_Check(answer)) {
@@ -272,7 +275,7 @@ GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* ans
   return {Ref::share(module), Ref::share(path)};
 }
 
-// Whether an answer calls getattr for what a type in C has: that has a name.
+// Whether an answer is a call of getattr for a method of a type in C, which has a name.
 bool asks_type(const State& state, PyObject* object, PyObject* answer) {
   if (!PyCFunction_CheckExact(object) || !PyTuple_Check(answer) ||
       PyTuple_GET_SIZE(answer) != 2) {
@@ -285,7 +288,7 @@ bool asks_type(const State& state, PyObject* object, PyObject* answer) {
   return is_own == 1;
 }
 
-// Whether no import finds a module at the receiver.
+// Whether the receiver cannot import a module.
 bool travels_by_value(EncodeContext& context, PyObject* module) {
   return context.by_value.has(module) ||
          importable_name(context.state, module) == nullptr;
@@ -296,7 +299,7 @@ bool travels_by_value(EncodeContext& context, PyObject* module) {
 void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
                      Plan& plan) {
   if (answer == Py_None && context.hooks().replace != nullptr) {
-    return context.out.nil();  // Dropped.
+    return context.out.nil();  // `replace` drops the object.
   }
   if (is_empty_frozendict(object)) {
     const Ref call = Ref::steal(
@@ -308,7 +311,7 @@ void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
     if (name.module) return write_global(context, name);
   }
   const GlobalName name = found_by_name(context, object, answer);
-  if (name.module && context.extensions.is_one(name.module.get()) &&
+  if (name.module && context.extensions.is_extension(name.module.get()) &&
       context.stack.is_within_code()) {
     const Ref later =
         context.extensions.stand_in(object, name.module.get(), name, context.imports());

@@ -37,8 +37,8 @@ void describe_byte_array(EncodeContext& context, PyObject* object, Plan&) {
   context.binary(std::make_unique<BufferView>(object), BufferKind::kByteArray, false);
 }
 
-// Whether the exporter of a buffer says that its memory is this object's, which keeps
-// it, and that who makes it again copies it: waybill._kinds.torch_storages.
+// Whether the exporter of a buffer declares that its memory belongs to `object` and
+// that readers copy it: waybill._kinds.torch_storages.
 bool is_memory_of(PyObject* owner, PyObject* object) {
   if (PyType_HasFeature(Py_TYPE(owner), Py_TPFLAGS_IMMUTABLETYPE)) return false;
   const Ref dict = Ref::steal_or_null(PyObject_GenericGetDict(owner, nullptr));
@@ -49,7 +49,7 @@ bool is_memory_of(PyObject* owner, PyObject* object) {
   return PyDict_GetItemString(dict.get(), "waybill_memory_of") == object;
 }
 
-// The object whose reducer handed a buffer out; null if none did.
+// The object whose reducer returned a buffer; null if none did.
 PyObject* reduced_around(const EncodeContext& context, PyObject* buffer) {
   PyObject* reduced = nullptr;
   for (const WalkStack::Frame& frame : context.stack) {
@@ -59,8 +59,8 @@ PyObject* reduced_around(const EncodeContext& context, PyObject* buffer) {
   return reduced;
 }
 
-// Whether a buffer is the memory of that object, as those of arrays are. Any other may
-// be memory that the reducer uses again for the next object.
+// Whether a buffer is the memory of the reduced object, as for arrays. Other memory may
+// be reused by the reducer for the next object.
 bool is_own_memory(PyObject* owner, PyObject* reduced, const BufferView& view) {
   if (owner == reduced) return true;
   if (Py_TYPE(owner) != Py_TYPE(reduced)) return false;
@@ -74,8 +74,8 @@ bool is_own_memory(PyObject* owner, PyObject* reduced, const BufferView& view) {
   }
 }
 
-// Writes what is too small to be stored by the view that the object itself holds, which
-// spares its owner to give another; false for all else.
+// Writes a buffer that is too small to be stored, by the view that the PickleBuffer
+// holds, without asking the owner for another; false for large buffers.
 bool write_small_buffer(EncodeContext& context, PyObject* object) {
   const Py_buffer* held = PyPickleBuffer_GetBuffer(object);
   if (held == nullptr) throw PyError();
@@ -88,12 +88,11 @@ bool write_small_buffer(EncodeContext& context, PyObject* object) {
   return true;
 }
 
-// Out of band if the callback says so; else as the bytes or the bytearray that the
-// reader gets to see.
+// Writes a buffer out of band if the callback asks for it, else as bytes or bytearray.
 void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
   PyObject* const callback = context.hooks().buffer_callback;
   if (callback == nullptr && write_small_buffer(context, object)) return;
-  // Held from here on: the callback may release the object.
+  // The view holds the memory: the callback may release the PickleBuffer.
   auto view = std::make_unique<BufferView>(object, true);
   const bool is_read_only = view->is_read_only();
   wire::Writer& out = context.out;
@@ -130,7 +129,7 @@ void describe_bounds(EncodeContext& context, PyObject* object, Plan& plan) {
 
 void describe_lazy_import(EncodeContext& context, PyObject* placeholder, Plan&) {
   const LazyTarget target = lazy_target(context.state, placeholder);
-  if (!target.module) context.fail("is a lazy import that does not tell its module");
+  if (!target.module) context.fail("is a lazy import whose module is unknown");
   context.imports().add_lazy(target);
   context.out.node(NodeTag::kLazyImport, 2);
   write_text(target.module.get(), context.out);
