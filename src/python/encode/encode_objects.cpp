@@ -17,7 +17,7 @@ using wire::NodeTag;
 
 // Bounds the depth of objects that only reducers make, and that only the walk holds.
 // Other data has no such bound.
-constexpr std::uint32_t kMaxMadeUp = 10'000;
+constexpr std::uint32_t kMaxSynthesized = 10'000;
 
 // The dict of an instance that object.__reduce_ex__ would reduce to its class and its
 // dict, which is then written without calling it; null for all else.
@@ -242,7 +242,7 @@ bool GraphEncoder::write_refused(PyObject* object) {
 
 void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   context_.stack.push_plan(object, std::move(plan));
-  if (context_.stack.back().synthesized > kMaxMadeUp) {
+  if (context_.stack.back().synthesized > kMaxSynthesized) {
     context_.fail("is made by reducers out of each other without end");
   }
 }

@@ -119,11 +119,11 @@ bool GraphEncoder::write_recorded(PyObject* object, Write write) {
 }
 
 void GraphEncoder::pass_over(PyObject* object, std::size_t size, std::size_t depth) {
-  const bool is_its_own = !PyErr_ExceptionMatches(PyExc_MemoryError) &&
-                          PyErr_ExceptionMatches(PyExc_Exception);
+  const bool is_recoverable = !PyErr_ExceptionMatches(PyExc_MemoryError) &&
+                              PyErr_ExceptionMatches(PyExc_Exception);
   WalkRecord* record = context_.options.record;
   const bool is_stopped = record != nullptr && record->is_stopped();
-  if (!is_its_own || is_stopped || context_.stack.size() != depth) throw PyError();
+  if (!is_recoverable || is_stopped || context_.stack.size() != depth) throw PyError();
   const Ref raised = take_error();
   context_.out.truncate(size);
   context_.out.nil();

@@ -35,9 +35,9 @@ bool is_at_key(const Frame& frame) {
 
 void WalkStack::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   // The two references are those of the plan below and of the memo.
-  const bool is_made_up =
+  const bool is_synthesized =
       !empty() && back().kind == Frame::Kind::kPlan && Py_REFCNT(object) <= 2;
-  const std::uint32_t synthesized = is_made_up ? back().synthesized + 1 : 0;
+  const std::uint32_t synthesized = is_synthesized ? back().synthesized + 1 : 0;
   if (PyType_Check(object)) open_classes_.push_back(size());
   push(Frame::Kind::kPlan, object, 0);
   back().plan = std::move(plan);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Memory for the tables of one payload: a payload of few objects is written with only a
-// few calls of malloc.
+// Memory for the tables of one payload, so that small payloads need few calls of
+// malloc.
 
 #include <array>
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace waybill::py {
 
-// Allocates from a buffer of its own, which is given back as a whole; what does not fit
-// there is allocated and freed as usual. For one thread.
+// Allocates from a fixed buffer, which is freed as a whole. Allocations that do not fit
+// use operator new. For one thread.
 class Arena {
  public:
   Arena() = default;
@@ -41,8 +41,8 @@ class Arena {
   std::byte* free_ = buffer_.data();
 };
 
-// For containers, in an arena that outlives them or, without one, as usual. A copy of a
-// container is in none.
+// Allocates for containers in an arena, which must outlive them, or, without an arena,
+// by operator new. A copy of a container uses no arena.
 template <typename T>
 class ArenaAllocator {
  public:

@@ -12,23 +12,22 @@ inline Ref interned(const char* text) {
   return Ref::steal(PyUnicode_InternFromString(text));
 }
 
-// getattr(object, name). Unlike PyObject_GetAttrString it asks by one str each time:
-// the interpreter's cache of the attributes of types keeps the strs that it was asked
-// by.
+// getattr(object, name). Unlike PyObject_GetAttrString it uses an interned str:
+// CPython's cache of type attributes keeps each str that it is asked for.
 inline Ref get_attribute(PyObject* object, const char* name) {
   return Ref::steal(PyObject_GetAttr(object, interned(name).get()));
 }
 
-// Forgets the error that is set if it is of this kind; any other goes on. For C
-// functions that fail where there is nothing to find.
+// Clears the current error if it is of this kind, and throws PyError for any other. For
+// C functions that fail when there is nothing to find.
 inline void ignore_error(PyObject* kind) {
   if (!PyErr_Occurred()) return;
   if (!PyErr_ExceptionMatches(kind)) throw PyError();
   PyErr_Clear();
 }
 
-// Takes the error that is set away, so that other things can be tried; it is forgotten
-// unless it is put back.
+// Takes the current error away, so that something else can be tried. The error is
+// dropped unless it is restored.
 class PendingError {
  public:
   PendingError() {
@@ -47,7 +46,7 @@ class PendingError {
   Ref type_, value_, traceback_;
 };
 
-// The error that is set, taken away as an exception; null if there is none.
+// Takes the current error away and returns it as an exception; null if there is none.
 inline Ref take_error() {
   PyObject *type, *raised, *traceback;
   PyErr_Fetch(&type, &raised, &traceback);
@@ -58,7 +57,7 @@ inline Ref take_error() {
   return Ref::steal_or_null(raised);
 }
 
-// Sets again what take_error() gave, as it was.
+// Sets an error that take_error() returned.
 inline void restore_error(Ref raised) {
   PyObject* type = type_of(raised.get());
   PyObject* traceback = PyException_GetTraceback(raised.get());
@@ -72,8 +71,8 @@ inline Ref instance_dict(PyObject* object) {
   return dict;
 }
 
-// The version of a type, which gets one when a name is looked up in it; 0 if it gets
-// none. Not by getattr: that would ask the metaclass, and descriptors.
+// The version of a type. A look-up of `name` assigns one if there is none; 0 if the
+// type cannot have one. Not by getattr, which would call the metaclass and descriptors.
 inline std::uint32_t assigned_version(PyTypeObject* type, PyObject* name) {
   if (const std::uint32_t version = type_version(type)) return version;
   if (_PyType_Lookup(type, name) == nullptr) PyErr_Clear();

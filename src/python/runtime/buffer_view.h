@@ -14,12 +14,12 @@
 
 namespace waybill::py {
 
-// The contiguous bytes behind an object. As long as this lives they stay where they
-// are, and the object cannot be resized; its owner may still write to them.
+// The contiguous bytes of an object. While the view exists, they are not moved and the
+// object cannot be resized; its owner may still write to them.
 class BufferView {
  public:
-  // With `has_format`, format and shape of the items are asked for, too: not all that
-  // have bytes can tell.
+  // `has_format`: also asks for format and shape of the items, which not all exporters
+  // have.
   explicit BufferView(PyObject* object, bool has_format = false) {
     const int format = has_format ? PyBUF_FORMAT : 0;
     check(PyObject_GetBuffer(object, &view_, PyBUF_ANY_CONTIGUOUS | format));
@@ -33,13 +33,13 @@ class BufferView {
     return {static_cast<const std::uint8_t*>(view_.buf),
             static_cast<std::size_t>(view_.len)};
   }
-  // Who has the memory: of a PickleBuffer, what it was made of.
+  // The owner of the memory; for a PickleBuffer, the object it was made of.
   PyObject* owner() const { return view_.obj; }
-  // Of an item, as PEP 3118 spells it; empty where it was not asked for.
+  // Format of an item, as in PEP 3118; empty without `has_format`.
   std::string_view format() const {
     return view_.format == nullptr ? std::string_view() : view_.format;
   }
-  // Empty where the format was not asked for.
+  // Empty without `has_format`.
   std::vector<std::uint64_t> shape() const {
     if (view_.format == nullptr || view_.shape == nullptr) return {};
     return {view_.shape, view_.shape + view_.ndim};
@@ -49,13 +49,13 @@ class BufferView {
     return view_.format != nullptr && PyBuffer_IsContiguous(&view_, 'C') == 0;
   }
 
-  // A view of the same bytes without their shape, which keeps them alive by itself.
+  // An object with the same bytes in one dimension, which keeps them alive.
   Ref flat() const {
     const Ref held = Ref::steal(PyPickleBuffer_FromObject(view_.obj));
     Ref flat = Ref::steal(PyObject_CallMethod(held.get(), "raw", nullptr));
     const Py_buffer* shown = PyMemoryView_GET_BUFFER(flat.get());
     if (shown->buf == view_.buf && shown->len == view_.len) return flat;
-    return Ref::steal(  // Its exporter gives other memory each time.
+    return Ref::steal(  // The exporter returns other memory each time.
         PyBytes_FromStringAndSize(static_cast<const char*>(view_.buf), view_.len));
   }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every difference between the CPythons that waybill supports, and every look into a
-// struct that is not part of the stable ABI. No other file asks for a version.
+// All differences between the supported versions of CPython, and all accesses to
+// structs outside the stable ABI. No other file tests the version.
 
 #include <Python.h>
 #include <structmember.h>  // Part of Python.h from 3.12 on.
@@ -19,14 +19,14 @@
 
 namespace waybill::py {
 
-// As CodeView::version wants it.
+// In the form of CodeView::version.
 inline constexpr int kPythonVersion = PY_MAJOR_VERSION * 100 + PY_MINOR_VERSION;
 // Whether classes have a __firstlineno__.
 inline constexpr bool kHasClassLines = PY_VERSION_HEX >= 0x030D0000;
 inline constexpr bool kHasLazyImports = PY_VERSION_HEX >= 0x030F0000;
 
-// The state with which this thread holds the GIL, or another one: null if nobody does.
-// From 3.12 on, that of this thread alone.
+// The thread state that holds the GIL; null if none does. From 3.12 on, the state of
+// this thread only.
 inline PyThreadState* current_thread_state() {
 #if PY_VERSION_HEX >= 0x030D0000
   return PyThreadState_GetUnchecked();
@@ -59,14 +59,15 @@ inline int code_set_extra(PyObject* code, Py_ssize_t index, void* extra) {
 #else
   const int result = _PyCode_SetExtra(code, index, extra);
 #endif
-  // It does not say so when memory is short.
+  // CPython sets no error when memory is short.
   if (result < 0 && !PyErr_Occurred()) PyErr_NoMemory();
   return result;
 }
 
-// In 3.11 the standard library's frozen code objects are static and shared between
-// interpreters, extras included, so only the main interpreter may keep any; and code
-// objects of a free-threaded build may be given extras by two threads at once.
+// Whether extras may be stored on code objects. In 3.11 the frozen code objects of the
+// standard library are static and shared between interpreters, extras included, so only
+// the main interpreter may store extras. In a free-threaded build two threads may store
+// extras on one code object at once.
 inline bool code_extra_is_safe() {
 #ifdef Py_GIL_DISABLED
   return false;
@@ -99,9 +100,9 @@ inline constexpr std::uint8_t kLocalFree = 0x80;
 // Which locals are arguments, and how they are passed (3.14).
 inline constexpr std::uint8_t kLocalArgument = 0x0e;
 
-// A new code object; null without an error if `local_kinds` are not those of any code.
-// From 3.14 on the constructor forgets which locals are arguments: those bits of the
-// fresh, unshared kinds are written after it.
+// A new code object; null without an error if `local_kinds` do not fit the other parts.
+// From 3.14 on the constructor drops the bits for arguments, so they are set afterwards
+// in the kinds of the new object.
 inline Ref new_code(const CodeParts& p) {
 #if PY_VERSION_HEX >= 0x030C0000
   PyCodeObject* code = PyUnstable_Code_NewWithPosOnlyArgs(
@@ -153,10 +154,10 @@ inline Ref evaluated_annotations(PyObject* function) {
 #endif
 }
 
-// Whether functions keep annotations, and not what gives them (PEP 649).
+// Whether functions store annotations, and not an __annotate__ function (PEP 649).
 inline constexpr bool kKeepsAnnotations = PY_VERSION_HEX < 0x030E0000;
 
-// The function of PEP 649 that gives the annotations; borrowed, null if none.
+// The __annotate__ function of PEP 649; borrowed, null if there is none.
 inline PyObject* deferred_annotate([[maybe_unused]] PyObject* function) {
 #if PY_VERSION_HEX >= 0x030E0000
   PyObject* annotate = as_function(function)->func_annotate;
@@ -177,7 +178,8 @@ inline PyObject* type_parameters([[maybe_unused]] PyObject* function) {
 #endif
 }
 
-// What is the same while a function has the annotations that it has; null for none.
+// An object that changes whenever the annotations of a function are replaced; borrowed,
+// null if there are none.
 inline PyObject* identity_of_annotations(PyObject* function) {
   auto* own = as_function(function);
 #if PY_VERSION_HEX >= 0x030E0000
@@ -187,13 +189,14 @@ inline PyObject* identity_of_annotations(PyObject* function) {
   return found == nullptr || PyObject_Size(found) == 0 ? nullptr : found;
 }
 
-// Gives a function other globals, with the same builtins, and gives back those that it
-// had. No frame of the function may be alive: a frame does not own its globals.
+// Replaces the globals of a function by others with the same builtins, and returns the
+// old ones. No frame of the function may be alive, because frames do not own their
+// globals.
 inline Ref exchange_globals(PyObject* function, PyObject* globals) {
   auto* own = as_function(function);
   Ref old = Ref::steal(std::exchange(own->func_globals, Ref::share(globals).release()));
   PyObject* defaults = own->func_defaults == nullptr ? Py_None : own->func_defaults;
-  check(PyFunction_SetDefaults(function, defaults));  // Ends what is specialised.
+  check(PyFunction_SetDefaults(function, defaults));  // Ends specialization.
   return old;
 }
 
@@ -204,9 +207,9 @@ inline constexpr bool kInternedIsImmortal = PY_VERSION_HEX >> 16 == 0x030C;
 
 // ---- Dicts -----------------------------------------------------------------------
 
-// A number that no other dict has, and that changes with each change of this one; 0
-// where the interpreter keeps none: from 3.14 on, and of dicts whose values an instance
-// keeps. PEP 509.
+// The version of a dict (PEP 509): unique among all dicts, and different after each
+// change. 0 if there is none: from 3.14 on, and for dicts whose values are stored in an
+// instance.
 inline std::uint64_t dict_version([[maybe_unused]] PyObject* dict) {
 #if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
 #pragma GCC diagnostic push
@@ -221,7 +224,7 @@ inline std::uint64_t dict_version([[maybe_unused]] PyObject* dict) {
 
 // ---- Types -----------------------------------------------------------------------
 
-// A type's own dict, as the type has it; nothing is called.
+// A type's own dict. Calls nothing.
 inline Ref type_dict(PyTypeObject* type) {
 #if PY_VERSION_HEX >= 0x030C0000
   return Ref::steal_or_null(PyType_GetDict(type));
@@ -230,8 +233,8 @@ inline Ref type_dict(PyTypeObject* type) {
 #endif
 }
 
-// A number that changes whenever the type, or one it inherits from, does; 0 if it has
-// none.
+// The version of a type, which is different after each change of the type or of a base;
+// 0 if it has none.
 inline std::uint32_t type_version(PyTypeObject* type) {
 #if PY_VERSION_HEX < 0x030C0000
   if (!PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG)) return 0;
@@ -239,7 +242,7 @@ inline std::uint32_t type_version(PyTypeObject* type) {
   return type->tp_version_tag;
 }
 
-// Where instances have the slot that a descriptor is of; 0 if it is of none.
+// The offset, in instances, of the slot that a descriptor accesses; 0 if it is no slot.
 inline Py_ssize_t offset_of_member(PyObject* descriptor) {
   if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) return 0;
   const auto* member = reinterpret_cast<PyMemberDescrObject*>(descriptor)->d_member;
@@ -248,8 +251,8 @@ inline Py_ssize_t offset_of_member(PyObject* descriptor) {
 
 // ---- Integers --------------------------------------------------------------------
 
-// Whether an exact int has two digits at most, which makes 60 bits and is what nearly
-// all have, and its value then.
+// Whether an exact int has at most two digits (60 bits), as nearly all have; sets
+// `value` if so.
 inline bool is_short_integer(PyObject* integer, std::int64_t& value) {
   static_assert(2 * PyLong_SHIFT < 64);
   auto* number = reinterpret_cast<PyLongObject*>(integer);
@@ -313,7 +316,7 @@ inline Ref integer_from_bytes(const std::uint8_t* bytes, std::size_t size) {
 
 // ---- Attributes ------------------------------------------------------------------
 
-// getattr(object, name, null), without an AttributeError on the way.
+// getattr(object, name, null), without creating an AttributeError.
 inline Ref attribute_or_null(PyObject* object, const Ref& name) {
   PyObject* value = nullptr;
 #if PY_VERSION_HEX >= 0x030D0000
@@ -324,7 +327,7 @@ inline Ref attribute_or_null(PyObject* object, const Ref& name) {
   return Ref::steal_or_null(value);
 }
 
-// What a weak reference refers to; null if that is gone.
+// The referent of a weak reference; null if it is dead.
 inline Ref weakly_referenced(PyObject* reference) {
 #if PY_VERSION_HEX >= 0x030D0000
   PyObject* object = nullptr;
@@ -339,11 +342,11 @@ inline Ref weakly_referenced(PyObject* reference) {
 // ---- Dicts -----------------------------------------------------------------------
 
 #if PY_VERSION_HEX >= 0x030D0000
-// Exported, but in no header: weak, so that what is built loads where it is gone.
+// Exported, but in no header. Weak, so that the extension loads if it is removed.
 extern "C" PyObject* _PyDict_NewPresized(Py_ssize_t) __attribute__((weak));
 #endif
 
-// An empty dict with room for so many entries.
+// An empty dict with space for `count` entries.
 inline Ref new_dict(Py_ssize_t count) {
 #if PY_VERSION_HEX >= 0x030D0000
   if (_PyDict_NewPresized == nullptr) return Ref::steal(PyDict_New());
@@ -353,8 +356,8 @@ inline Ref new_dict(Py_ssize_t count) {
 
 // ---- The garbage collector -------------------------------------------------------
 
-// Keeps the collector from running while nothing but new objects is made, none of them
-// garbage. From 3.12 on it does not run inside of C code anyway.
+// Pauses the garbage collector while only new objects are made, none of which is
+// garbage. From 3.12 on the collector does not run inside C code.
 class CollectorPause {
  public:
   CollectorPause() { begin(); }
@@ -362,7 +365,7 @@ class CollectorPause {
   CollectorPause(const CollectorPause&) = delete;
   CollectorPause& operator=(const CollectorPause&) = delete;
 
-  // While others' code runs, the collector may.
+  // Ends the pause while Python code runs.
   class Break {
    public:
     explicit Break(CollectorPause& pause) : pause_(pause) { pause_.end(); }
@@ -390,9 +393,9 @@ class CollectorPause {
 
 // ---- Frozen sets -----------------------------------------------------------------
 
-// Fills a frozenset that others refer to already. PySet_Add does that only for one
-// that nobody else knows, and a cycle through a frozenset cannot be built otherwise;
-// the initialiser of `set` works on both and is the same slot in every version.
+// Fills a frozenset to which other objects refer already, as for a cycle through it.
+// PySet_Add fills only frozensets with one reference. The initialiser of `set` works
+// for both types, and is the same slot in all versions.
 inline int fill_frozen_set(PyObject* frozen_set, PyObject* items) {
   Ref arguments = Ref::steal(PyTuple_Pack(1, items));
   return PySet_Type.tp_init(frozen_set, arguments.get(), nullptr);

@@ -4,7 +4,8 @@
 
 namespace waybill::py {
 
-// Calls what takes long and needs no Python, while other threads run. It may throw.
+// Calls `work` without the GIL, so that other threads run. `work` must not use Python;
+// it may throw.
 template <typename Work>
 auto without_gil(const Work& work) {
   struct Release {

@@ -23,9 +23,9 @@ Ref identified_object(const State& state, PyObject* id) {
 PyObject* tracked_entry(const State& state, PyObject* object) {
   const Ref address = Ref::steal(PyLong_FromVoidPtr(object));
   PyObject* entry = raw_get(state.known_ids.get(), address.get());
-  const bool is_its_own =
+  const bool is_current =
       entry != nullptr && weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == object;
-  return is_its_own ? entry : nullptr;
+  return is_current ? entry : nullptr;
 }
 
 bool has_id(const State& state, PyObject* object) {
@@ -49,7 +49,7 @@ bool is_home(const State& state, PyObject* type) {
   return entry == nullptr || PyTuple_GET_ITEM(entry, 2) == Py_True;
 }
 
-// What the tracker says, without asking it where it knows.
+// Calls the tracker only for an object without an entry.
 Ref own_id(const State& state, PyObject* object) {
   if (PyObject* entry = tracked_entry(state, object)) {
     return Ref::share(PyTuple_GET_ITEM(entry, 1));
@@ -65,9 +65,9 @@ Ref text_id_of(const State& state, PyObject* type, bool is_asked) {
                                  type, is_asked ? Py_True : Py_False, nullptr)));
 }
 
-// Objects that are equal in all their content stay two within a payload: the second
-// gets the next number. Classes have ids of their own.
-Ref ObjectIds::among_twins(Ref id, PyObject* object) {
+// Objects with equal content have equal ids. In one payload the second object gets the
+// next free id, so that they stay distinct. Ids of classes are unique.
+Ref ObjectIds::distinguish(Ref id, PyObject* object) {
   const BytesView view = bytes_of(id.get());
   std::string bytes(view.begin(), view.end());
   for (;;) {
@@ -83,7 +83,7 @@ Ref ObjectIds::among_twins(Ref id, PyObject* object) {
 
 Ref ObjectIds::id_of(const State& state, PyObject* object) {
   Ref id = own_id(state, object);
-  if (!PyType_Check(object)) id = among_twins(std::move(id), object);
+  if (!PyType_Check(object)) id = distinguish(std::move(id), object);
   if (object_with_id(state, id.get()).get() != object) {
     Ref::steal(PyObject_CallMethodObjArgs(state.tracker.get(), state.names.sent.get(),
                                           id.get(), object, nullptr));

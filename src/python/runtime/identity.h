@@ -1,7 +1,7 @@
 #pragma once
 
-// What has an id of its own: classes by value, and what else is one object in each
-// process. waybill._identity keeps the ids; here they are looked up.
+// Ids of classes by value, and of other objects that exist once in each process. The
+// ids are stored by waybill._identity; this file looks them up.
 
 #include <Python.h>
 
@@ -13,47 +13,47 @@
 
 namespace waybill::py {
 
-// What has this id; null if nothing has.
+// The object with this id; null if there is none.
 Ref object_with_id(const State& state, PyObject* id);
 
-// The same if it is complete, else null.
+// The object with this id if it is complete, else null.
 Ref identified_object(const State& state, PyObject* id);
 
-// What the tracker notes of an object: reference, id, whether it is at home, and how
-// far the id is from its content. Borrowed; null if it notes nothing.
+// The tracker's entry for an object: reference, id, whether this process is its home,
+// and the distance of the id from the hash of its content. Borrowed; null if there is
+// none.
 PyObject* tracked_entry(const State& state, PyObject* object);
 
-// Whether it was sent or received under an id of its own.
+// Whether an object was sent or received with an id.
 bool has_id(const State& state, PyObject* object);
 
-// Whether an id by its source is noted of a class.
+// Whether the tracker has a source id of a class.
 bool has_source_id(const State& state, PyObject* type);
 
-// Whether a class, or null, has arrived with an id by its source: its code is to be
-// understood by another Python, too.
+// Whether a class, or null, was received with a source id. Its code is then sent with
+// source, so that other versions of Python can use it.
 bool came_with_source(const State& state, PyObject* type);
 
-// Whether the program of this process made the class, or else a payload. What is at
-// home has its methods from here.
+// Whether this process is the home of a class: the program made it, not a payload.
 bool is_home(const State& state, PyObject* type);
 
-// The id of an object, without noting that it travels.
+// The id of an object. Does not mark it as sent.
 Ref own_id(const State& state, PyObject* object);
 
-// The id that the source of a class gives; null if it has none. Found by what came with
-// the class or, with `is_asked`, by its source. May run code of others.
+// The source id of a class; null if it has none. The id is that with which the class
+// was received or, with `is_asked`, is computed from its source. May run Python code.
 Ref text_id_of(const State& state, PyObject* type, bool is_asked);
 
-// Those in one payload.
+// The ids in one payload.
 class ObjectIds {
  public:
-  // The same, for an object that travels.
+  // The id of an object, which is marked as sent.
   Ref id_of(const State& state, PyObject* object);
 
  private:
-  Ref among_twins(Ref id, PyObject* object);
+  Ref distinguish(Ref id, PyObject* object);
 
-  std::map<std::string, PyObject*> written_;  // Of what is no class.
+  std::map<std::string, PyObject*> written_;  // Ids of objects that are no classes.
 };
 
 }  // namespace waybill::py

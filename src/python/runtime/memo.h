@@ -1,6 +1,6 @@
 #pragma once
 
-// Which objects of a payload were written already, and where.
+// Maps the objects that a payload has to their offsets.
 
 #include <Python.h>
 
@@ -11,19 +11,18 @@
 
 namespace waybill::py {
 
-// What is known of an object that was written.
 struct MemoEntry {
   std::uintptr_t key = 0;  // The object's address, or a tagged one (namespaces).
   std::uint64_t offset = 0;
-  std::uint32_t reference = 0;  // 1 + its number among the shared ones, or 0.
-  bool is_created = false;  // Whether a reader has it by now (see NodeTag::kObject).
+  std::uint32_t reference = 0;  // 1 + its number among the shared objects, or 0.
+  bool is_created = false;      // It exists for readers; see NodeTag::kObject.
 };
 
 inline std::uintptr_t key_of(PyObject* object) {
   return reinterpret_cast<std::uintptr_t>(object);
 }
 
-// The dict of globals may travel as a value too, so its namespace has a key of its own.
+// A globals dict may also be written as a value, so its namespace has a key of its own.
 inline std::uintptr_t key_of_namespace(PyObject* globals) {
   return key_of(globals) | 1;
 }
@@ -32,20 +31,20 @@ inline std::uintptr_t key_of_namespace(PyObject* globals) {
 // until the next insertion or, on top of another memo, the next look-up.
 class Memo {
  public:
-  // `arena` has its table, if there is one.
+  // The table is allocated in `arena`, unless that is null.
   explicit Memo(Arena* arena = nullptr) : slots_(arena) {}
 
-  // Finds from now on what `below` has, too, and changes only copies of it. `below`
-  // outlives this and stays as it is.
+  // From now on also finds the entries of `below`; changes affect only copies of them.
+  // `below` must outlive this and must not change.
   void lay_on(const Memo& below) { below_ = &below; }
 
   MemoEntry* find(std::uintptr_t key);
   const MemoEntry* find(std::uintptr_t key) const {
     return const_cast<Memo*>(this)->find(key);
   }
-  // Adds a key that is not there.
+  // Adds a key, which must be absent.
   MemoEntry& insert(std::uintptr_t key, std::uint64_t offset);
-  // How many entries have this offset or a later one. Cost: a look at each.
+  // Number of entries with this offset or a later one. Cost: linear.
   std::size_t count_from(std::uint64_t offset) const {
     return static_cast<std::size_t>(std::ranges::count_if(
         slots_,
@@ -64,7 +63,7 @@ class Memo {
 };
 
 inline std::size_t Memo::slot_of(std::uintptr_t key) const {
-  // Fibonacci hashing; the low bits of an address say little.
+  // Fibonacci hashing, because the low bits of addresses differ little.
   return (key * std::uint64_t{0x9e3779b97f4a7c15}) >> 20 & mask_;
 }
 

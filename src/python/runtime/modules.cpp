@@ -17,7 +17,7 @@
 namespace waybill::py {
 namespace {
 
-// The attribute of a plain object as its instance dict has it. ModuleSpec is such.
+// An attribute in the instance dict of a plain object, such as a ModuleSpec.
 PyObject* instance_get(PyObject* object, PyObject* name) {
   const Ref dict = instance_dict(object);
   // The dict belongs to the object, which outlives this call.
@@ -28,7 +28,7 @@ PyObject* instance_get(PyObject* object, PyObject* name) {
 Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
   if (PyModule_Check(owner)) return Ref::share(look_up_in(state, owner, name));
   if (!PyType_Check(owner)) {
-    // Neither module nor class, so asking it is what everybody does.
+    // For neither modules nor classes, getattr is the only way.
     Ref value = Ref::steal_or_null(PyObject_GetAttr(owner, name));
     if (!value) ignore_error(PyExc_AttributeError);
     return value;
@@ -51,7 +51,7 @@ PyObject* spec_of(const State& state, PyObject* module) {
 
 bool is_main(const State& state, PyObject* name) {
   constexpr std::string_view kMain = "__main__";
-  // The interpreter's own is not the interned one.
+  // The __name__ that CPython sets is not the interned str.
   return name == state.names.main.get() ||
          (PyUnicode_GET_LENGTH(name) == std::ssize(kMain) &&
           PyUnicode_KIND(name) == PyUnicode_1BYTE_KIND &&
@@ -153,11 +153,11 @@ bool is_script(const State& state, PyObject* object) {
 
 namespace {
 
-// What a path leads to in a module.
+// The object to which a path in a module leads.
 Ref follow(const State& state, PyObject* module, PyObject* path) {
   Ref owner = Ref::share(module);
   const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
-  // "Model[int]" was put there by who made it, when it was made.
+  // "Model[int]" exists only after a program has made it.
   if (PyUnicode_FindChar(path, '[', 0, length, 1) >= 0) return {};
   for (Py_ssize_t start = 0; start <= length && owner;) {
     Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
@@ -215,7 +215,7 @@ GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path) {
       first = std::move(found);
       first_name = name;
     } catch (const PyError&) {
-      // What stands there by that name has nothing to do with the object.
+      // A property of an unrelated object with that name has failed.
       if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
       PyErr_Clear();
     }
@@ -239,12 +239,12 @@ GlobalName find_inner_module(const State& state, PyObject* module) {
   }
   for (const auto& [key, value] : PairsOf(dict)) {
     if (!PyType_Check(value)) continue;
-    const Ref told = module_of_type(state, as_type(value));
-    const Ref outer = parent_of(told.get());
+    const Ref full_name = module_of_type(state, as_type(value));
+    const Ref outer = parent_of(full_name.get());
     if (!outer) continue;
     const Py_ssize_t start = PyUnicode_GET_LENGTH(outer.get()) + 1;
-    const Ref name = Ref::steal(
-        PyUnicode_Substring(told.get(), start, PyUnicode_GET_LENGTH(told.get())));
+    const Ref name = Ref::steal(PyUnicode_Substring(
+        full_name.get(), start, PyUnicode_GET_LENGTH(full_name.get())));
     GlobalName found = find_global(state, module, outer.get(), name.get());
     if (found.module) return found;
   }
@@ -269,7 +269,7 @@ Ref name_of_builtin_type(const State& state, PyObject* object) {
 
 GlobalName find_function(const State& state, PyObject* function) {
   auto* f = as_function(function);
-  // "<lambda>", "f.<locals>.g": no path leads there.
+  // "<lambda>" and "f.<locals>.g" are no paths.
   if (PyUnicode_FindChar(f->func_qualname, '<', 0,
                          PyUnicode_GET_LENGTH(f->func_qualname), 1) >= 0) {
     return {};
@@ -279,7 +279,7 @@ GlobalName find_function(const State& state, PyObject* function) {
 
 namespace {
 
-// A class at the top of its module that is there under another name than its own.
+// The place of a top-level class that has another name in its module.
 GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_name,
                         PyObject* path) {
   if (!PyUnicode_Check(module_name) || is_main(state, module_name)) return {};
@@ -294,7 +294,7 @@ GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_nam
 
 GlobalName find_type(const State& state, PyTypeObject* type) {
   auto* object = as_object(type);
-  // What type.__module__ is of a class without a metaclass of its own.
+  // For a class whose metaclass is type, type.__module__ reads the dict.
   const bool is_in_dict =
       PyType_CheckExact(object) && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE);
   const Ref module =
@@ -307,8 +307,9 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
   if (found = find_renamed(state, object, module.get(), path.get()); found.module) {
     return found;
   }
-  // Builtin types without a name in builtins, such as that of functions.
-  // A metaclass may make its classes unhashable; no builtin type has such.
+  // Builtin types that builtins does not have, such as that of functions, are in
+  // `types`. A metaclass may make its classes unhashable, but not one of a builtin
+  // type.
   if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
   PyObject* name = PyDict_GetItemWithError(state.named_types.get(), object);
   if (name == nullptr) {
@@ -319,9 +320,9 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
 }
 
 LazyTarget lazy_target(const State&, PyObject* placeholder) {
-  // The placeholder tells what it stands for to the garbage collector alone: the name
-  // of a module, and what is taken from it where it is `from name import attribute`;
-  // or another placeholder and the name of an attribute of what that stands for.
+  // Only tp_traverse of the placeholder shows its target: the name of a module and, for
+  // `from name import attribute`, a tuple; or another placeholder and the name of an
+  // attribute of its target.
   std::vector<PyObject*> held;
   auto collect = [](PyObject* object, void* list) {
     static_cast<std::vector<PyObject*>*>(list)->push_back(object);
@@ -349,7 +350,7 @@ LazyTarget lazy_target(const State&, PyObject* placeholder) {
     }
     if (attribute == nullptr) return {Ref::share(text), {}, Ref::share(text)};
     if (has_list) return {Ref::share(text), Ref::share(attribute), Ref::share(text)};
-    // `import a.b.c as d`, which binds what `from a.b import c` binds.
+    // `import a.b.c as d` binds the same as `from a.b import c`.
     return {parent_of(text), Ref::share(attribute), Ref::share(text)};
   }
 }
@@ -374,7 +375,7 @@ GlobalName find_in_type(const State& state, PyObject* object) {
   if (function->m_self == nullptr || !PyType_Check(function->m_self)) return {};
   auto* type = as_type(function->m_self);
   const Ref name = interned(function->m_ml->ml_name);
-  // Nobody can change the dict of a type that is not on the heap.
+  // The dict of a static type cannot be changed.
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
       raw_get(type_dict(type).get(), name.get()) != object) {
     return {};
@@ -387,8 +388,8 @@ GlobalName find_in_type(const State& state, PyObject* object) {
 
 namespace {
 
-// What an import would begin with: the name and the spec of the module, or of the
-// package around it that puts it there. Nulls if no finder gave any.
+// Name and spec of the module that a finder finds: the module itself, or the package
+// that makes it. Null if there is none.
 struct Origin {
   Ref name;
   PyObject* spec = nullptr;
@@ -396,8 +397,8 @@ struct Origin {
 
 Origin origin_of(const State& state, PyObject* module, PyObject* name,
                  PyObject* loaded) {
-  // Modules that a package puts together, like six.moves, also inside each other:
-  // importing them imports the package first, which puts them there.
+  // A package may make modules, also nested ones, as six.moves. Importing one imports
+  // the package first, which makes it.
   Origin origin{Ref::share(name)};
   while (module != nullptr) {
     origin.spec = spec_of(state, module);
@@ -420,7 +421,7 @@ PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded
 }
 
 bool is_findable(const State& state, PyObject* module) {
-  // Nearly always it was asked about, under the name that it tells.
+  // The common case: finders have found the module under its __name__ before.
   PyObject* name = look_up_in(state, module, state.names.name.get());
   PyObject* own_spec = spec_of(state, module);
   if (name != nullptr && PyUnicode_Check(name) && own_spec != nullptr &&
@@ -458,7 +459,7 @@ void describe_namespace(const State& state, PyObject* globals, PyObject* name,
   if (name != nullptr) set(names.name, name);
   if (package != nullptr) set(names.package, package);
   if (is_package) {
-    // Import statements ask only whether it is there, to tell a package.
+    // Import statements only test whether __path__ exists.
     const Ref path = Ref::steal(PyList_New(0));
     set(names.path, path.get());
   }

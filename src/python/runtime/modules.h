@@ -1,11 +1,11 @@
 #pragma once
 
-// Looks into modules the way the bytes of a module dict are: no attribute of a module
-// is asked for, so no __getattr__, property or lazy import runs, and nothing is
-// imported. Pointers that are returned are borrowed; null means absent.
+// Raw look-ups in sys.modules and in the dicts of modules. No attribute of a module is
+// read, so no __getattr__, property or lazy import runs, and nothing is imported.
+// Returned pointers are borrowed; null means absent.
 //
-// Cost: a few dict look-ups each, whatever the number of modules in the process; only
-// find_anywhere looks into all of them.
+// Cost: a few dict look-ups each, independent of the number of modules in the process.
+// Only find_anywhere() looks into all of them.
 
 #include <Python.h>
 
@@ -14,17 +14,18 @@
 
 namespace waybill::py {
 
-// sys.modules as it is now; null if it was replaced by something that is no dict.
+// The current sys.modules; null if a program has replaced it by something that is no
+// dict.
 PyObject* sys_modules(const State& state);
 
-// sys.modules[name] if that is a module; with `loaded`, for who asks more than once,
-// sys_modules().
+// sys.modules[name] if that is a module. `loaded`: sys_modules(), which callers with
+// several look-ups compute once.
 PyObject* module_in(const State& state, PyObject* loaded, PyObject* name);
 inline PyObject* find_module(const State& state, PyObject* name) {
   return module_in(state, sys_modules(state), name);
 }
 
-// What the globals of a module, or sys.modules, have for a name.
+// The value of a name in the globals of a module or in sys.modules.
 inline PyObject* look_up(const State& state, PyObject* dict, PyObject* name) {
   return state.dict_lookup_cache.get(dict, name);
 }
@@ -32,14 +33,14 @@ inline PyObject* look_up_in(const State& state, PyObject* module, PyObject* name
   return look_up(state, PyModule_GetDict(module), name);
 }
 
-// The name under which sys.modules holds this very module: __name__, or what its
-// __spec__ says when __name__ is missing or lies. Null if neither does.
+// The name under which sys.modules has this module: its __name__ or, if sys.modules has
+// another module or none under that, the name in its __spec__. Null if neither fits.
 PyObject* module_name(const State& state, PyObject* module, PyObject* loaded);
 inline PyObject* module_name(const State& state, PyObject* module) {
   return module_name(state, module, sys_modules(state));
 }
 
-// The two with a dot between them.
+// `package.name`
 Ref dotted(PyObject* package, PyObject* name);
 
 // `name` without its last part; null if it has only one.
@@ -49,7 +50,7 @@ Ref first_part(PyObject* name);
 
 bool is_main(const State& state, PyObject* name);
 
-// Whether all globals have this name, which is interned.
+// Whether all globals dicts have this name. `name` must be interned.
 inline bool is_in_every_namespace(const Names& names, PyObject* name) {
   return name == names.name.get() || name == names.package.get() ||
          name == names.builtins.get();
@@ -58,103 +59,111 @@ inline bool is_in_every_namespace(const Names& names, PyObject* name) {
 // Whether an object is the module of the script, sys.modules["__main__"].
 bool is_script(const State& state, PyObject* object);
 
-// Whether a set of str has a module's name or that of a package it is in.
+// Whether a set of str has the name of a module or of one of its parent packages.
 bool has_name_or_parent(PyObject* names, PyObject* name);
 
-// Whether an import would find the module, which was loaded: where a program loads
-// files by their paths, none does, although they have a __spec__. Asks the finders once
-// for each module that has a name and a spec; code of others may run.
+// Whether an import would find a loaded module. Imports do not find modules that a
+// program loads by file path, although they have a __spec__. Asks the finders once for
+// each module with a name and a spec, which may run Python code.
 bool is_findable(const State& state, PyObject* module);
 
-// The __spec__ that the module's dict has, which a finder gave; null for None, too.
+// The __spec__ in the dict of a module, which a finder has set; null if absent or None.
 PyObject* spec_of(const State& state, PyObject* module);
 
-// The module's name if importing it elsewhere can work: it came from a finder (has a
-// __spec__), or a parent package that did is there to provide it. Null for __main__,
-// for modules that a program made up, and for those that is_findable() was false for.
+// The name of a module if another process may import it: a finder has found the module
+// (it has a __spec__) or a parent package. Null for __main__, for modules that a
+// program has made, and for modules for which is_findable() was false.
 PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded);
 inline PyObject* importable_name(const State& state, PyObject* module) {
   return importable_name(state, module, sys_modules(state));
 }
 
-// The module whose dict this is, by the name or the __spec__ in it; null if none.
+// The module with this dict, found by the name or the __spec__ in it; null if none.
 PyObject* module_of_dict(const State& state, PyObject* dict);
 
-// The last part of a type's own name. That of a type in C is no new str each time.
+// The last part of a type's own name; for types in C without a new str each time.
 Ref name_of_type(const State& state, PyTypeObject* type);
 
-// The name of the module that a type says it is from, without running a metaclass's
-// code: `__module__` of its dict or, as types in C have none, the head of its own name.
+// The name of a type's module, without running code of a metaclass: `__module__` in its
+// dict or, for types in C without one, the head of its own name.
 Ref module_of_type(const State& state, PyTypeObject* type);
 
-// A way to find an object again: an attribute path from a module.
+// ---- Places of objects --------------------------------------------------------------
+//
+// The functions return null parts if the object is not found.
+
+// An attribute path from a module, by which an object can be found.
 struct GlobalName {
-  Ref module;  // The module object; the name of one that nobody has loaded.
+  Ref module;  // The module; if it is not loaded, its name.
   Ref path;    // str, dotted.
 };
 
 // The name of the module.
 PyObject* module_name(const State& state, const GlobalName& name);
 
-// The place from which `object` can be had by importing `module_name` and following
-// `path`, if it is really there and is that very object. Null parts if not.
+// The place `module_name`, `path` if importing the module and following the path leads
+// to this object.
 GlobalName find_global(const State& state, PyObject* object, PyObject* module_name,
                        PyObject* path);
 
-// The same for an object that names its path but no module, as pickle finds it: in the
-// module of its type, else in any that can be imported, of which the name that sorts
-// first wins, whatever the order of imports was.
+// The place of an object that has a path but no module, as pickle finds it: in the
+// module of its type, else in any importable module. Of several, the first in
+// alphabetical order is chosen, independently of the order of imports.
 GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path);
 
-// The same in a module that no import finds: the script's, or one that a program made.
+// find_global() in a module that no import finds: that of the script, or one that a
+// program has made.
 GlobalName find_unimportable(const State& state, PyObject* object,
                              PyObject* module_name, PyObject* path);
 
-// What stands there, whatever it is; null if nothing does.
+// The object at a place; null if there is none.
 Ref find_by_path(const State& state, PyObject* module_name, PyObject* path);
 
-// The name, an identifier, under which a dict holds this very object; null if none.
+// The name, an identifier, under which a dict has this object; null if none.
 PyObject* name_in(PyObject* dict, PyObject* object);
 
-// find_global for a function or class, by its own __module__ and __qualname__. A class
-// may also stand in its module under another name, as typing._TypedDict does.
-// A module that an extension made within itself, and no import finds: where the
-// extension has it, as the classes in it tell.
+// The place, in an extension, of a module that the extension has made and that no
+// import finds. Found by the classes of the module.
 GlobalName find_inner_module(const State& state, PyObject* module);
 
+// find_global() for a function or class, by its own __module__ and __qualname__. A
+// class may also have another name in its module, as typing._TypedDict does.
 GlobalName find_function(const State& state, PyObject* function);
-// The name of a type of the interpreter's own that builtins has under it, as object and
-// type; null for all else.
+GlobalName find_type(const State& state, PyTypeObject* type);
+// The same for a class, a function in Python, or a function in C of a module.
+GlobalName find_by_own_name(const State& state, PyObject* object);
+// The same for a method of a type in C, such as tuple.__new__.
+GlobalName find_in_type(const State& state, PyObject* object);
+
+// The name of a builtin type under which builtins has it, such as `object`; null for
+// all other objects.
 Ref name_of_builtin_type(const State& state, PyObject* object);
 // Whether builtins has this object under a name.
 bool is_in_builtins(const State& state, PyObject* object, PyObject* name);
-GlobalName find_type(const State& state, PyTypeObject* type);
-// The same for a class, a function of Python, or a function in C of a module; null
-// parts for all else.
-GlobalName find_by_own_name(const State& state, PyObject* object);
-// The same for what a type in C has as it is: tuple.__new__. Null parts for all else.
-GlobalName find_in_type(const State& state, PyObject* object);
 
-// Whether `object` is a lazy import that nobody has resolved yet (3.15).
+// ---- Lazy imports, namespaces
+// ---------------------------------------------------------
+
+// Whether `object` is an unresolved lazy import (3.15).
 inline bool is_lazy_import(const State& state, PyObject* object) {
   return state.lazy_import_type &&
          Py_TYPE(object) == as_type(state.lazy_import_type.get());
 }
 
-// What an unresolved lazy import stands for, without resolving it.
+// The target of an unresolved lazy import.
 struct LazyTarget {
   Ref module;     // str: "a.b"
   Ref attribute;  // str: `from a.b import attribute`, or null
   Ref import;     // str: the module that the statement names
 };
-// Null module if it cannot be told.
+// Does not resolve the import. The module is null if it is unknown.
 LazyTarget lazy_target(const State& state, PyObject* placeholder);
 
-// The module `builtins`, as sys.modules has it now.
+// The module `builtins` in sys.modules.
 Ref builtins_module(const State& state);
 
-// Puts into an empty dict, which becomes the globals of functions, what a namespace
-// says of itself. `name` and `package`: null where it says nothing.
+// Sets __builtins__, __name__, __package__ and __path__ in an empty dict, which becomes
+// the globals of functions. `name` and `package` are not set if they are null.
 void describe_namespace(const State& state, PyObject* globals, PyObject* name,
                         PyObject* package, bool is_package);
 

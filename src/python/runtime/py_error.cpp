@@ -70,24 +70,24 @@ void raise_encode(const State& state, const Culprit& culprit, std::string_view r
   sentence += reason;
   if (!culprit.remedy.empty()) sentence += "; " + culprit.remedy;
   const Ref message = text(sentence);
-  const Ref told[] = {text(culprit.path),       text(culprit.short_path),
-                      text(culprit.type),       text(reason),
-                      text(culprit.expression), text(culprit.function),
-                      text(culprit.file),       text(culprit.remedy)};
+  const Ref texts[] = {text(culprit.path),       text(culprit.short_path),
+                       text(culprit.type),       text(reason),
+                       text(culprit.expression), text(culprit.function),
+                       text(culprit.file),       text(culprit.remedy)};
   const Ref line = Ref::steal(PyLong_FromUnsignedLong(culprit.line));
   raise_with(call(late(state, &LateHelpers::make_encode_error), message.get(),
                   cause == nullptr ? Py_None : cause),
              Ref::share(cause),
-             {{"path", told[0].get()},
-              {"short", told[1].get()},
+             {{"path", texts[0].get()},
+              {"short", texts[1].get()},
               {"evaluates", culprit.evaluates ? Py_True : Py_False},
-              {"type", told[2].get()},
-              {"reason", told[3].get()},
-              {"expression", told[4].get()},
-              {"function", told[5].get()},
-              {"file", told[6].get()},
+              {"type", texts[2].get()},
+              {"reason", texts[3].get()},
+              {"expression", texts[4].get()},
+              {"function", texts[5].get()},
+              {"file", texts[6].get()},
               {"line", line.get()},
-              {"remedy", told[7].get()}});
+              {"remedy", texts[7].get()}});
 }
 
 std::string advice_on_versions(PyObject* module_name) {
@@ -109,18 +109,18 @@ void raise_missing(const State& state, PyObject* module_name,
   sentence += "; ";
   std::string advice = advice_on_versions(module_name);
   if (advice.empty()) {
-    const Ref told = call(late(state, &LateHelpers::advice), module_name, environment);
-    advice = PrintableText(told.get()).view();
+    const Ref hint = call(late(state, &LateHelpers::advice), module_name, environment);
+    advice = PrintableText(hint.get()).view();
   }
   sentence += advice;
   Ref message = text(sentence);
-  // What is really missing may be a package around the module, or one that it needs.
-  // Python 3.15 cannot print the error of a module whose package is not there.
+  // The missing module may be a parent package, or one that the module imports.
+  // Python 3.15 cannot print the error of a module whose package is missing.
   const Ref missing =
       cause ? attribute_or_null(cause.get(), state.names.name_plain) : Ref();
-  const bool is_told = missing && PyUnicode_Check(missing.get());
+  const bool has_name = missing && PyUnicode_Check(missing.get());
   raise_with(call(late(state, &LateHelpers::missing_module_error), message.get()),
-             cause, {{"name", is_told ? missing.get() : module_name}});
+             cause, {{"name", has_name ? missing.get() : module_name}});
 }
 
 }  // namespace waybill::py

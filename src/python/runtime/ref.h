@@ -48,7 +48,7 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
-// For C slots that lend fields of a module's or object's state to the collector.
+// For tp_traverse and m_traverse: visits a reference that may be null.
 inline int visit(const Ref& ref, visitproc visit, void* arg) {
   return ref ? visit(ref.get(), arg) : 0;
 }

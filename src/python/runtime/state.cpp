@@ -94,7 +94,7 @@ constexpr NameRow kNames[] = {
     {&Names::forget, "forget"},
 };
 
-// Python's half.
+// Helpers in Python that are imported at the start.
 struct HelperRow {
   Ref State::* field;
   const char* module;
@@ -231,7 +231,7 @@ PyObject* late(const State& state, Ref LateHelpers::* helper) {
     const Ref module =
         Ref::steal(PyObject_CallFunction(state.load_late.get(), "s", row.module));
     Ref found = get_attribute(module.get(), row.name);
-    // Another thread may have been first, while this one imported.
+    // Another thread may have set the field during the import.
     if (!field) field = std::move(found);
   }
   return field.get();

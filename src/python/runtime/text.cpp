@@ -14,9 +14,9 @@
 namespace waybill::py {
 namespace {
 
-constexpr std::size_t kMaxKey = 100;       // Bytes of a key that are shown.
-constexpr Py_ssize_t kMostItems = 8;       // Of a tuple; likewise.
-constexpr std::size_t kLongestKept = 128;  // Bytes of a name in an InternTable.
+constexpr std::size_t kMaxKey = 100;         // Bytes of a key that are shown.
+constexpr Py_ssize_t kMostItems = 8;         // Items of a tuple that are shown.
+constexpr std::size_t kLongestCached = 128;  // Bytes of a name in an InternTable.
 
 bool is_same(PyObject* name, std::string_view utf8) {
   Ref storage;  // Not needed: the name is ASCII.
@@ -73,7 +73,7 @@ std::string shown_key(PyObject* key) {
   }
   const Ref repr = is_simple(key) ? Ref::steal_or_null(PyObject_Repr(key)) : Ref();
   if (!repr) {
-    PyErr_Clear();  // An int of too many digits has none.
+    PyErr_Clear();  // An int with too many digits has no repr.
     return "<" + std::string(Py_TYPE(key)->tp_name) + ">";
   }
   const std::string text = text_of(repr.get());
@@ -106,7 +106,8 @@ Ref InternTable::get(std::string_view utf8) {
   PyObject* name = new_text(utf8).release();
   PyUnicode_InternInPlace(&name);
   Ref interned = Ref::steal(name);
-  if (utf8.size() <= kLongestKept && PyUnicode_IS_COMPACT_ASCII(name)) entry = interned;
+  if (utf8.size() <= kLongestCached && PyUnicode_IS_COMPACT_ASCII(name))
+    entry = interned;
   return interned;
 }
 

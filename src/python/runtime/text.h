@@ -1,6 +1,6 @@
 #pragma once
 
-// Text and bytes of Python objects as C++ sees them. Nothing is cached on a str.
+// Conversions between Python str and bytes and C++ views. Caches no UTF-8 in a str.
 
 #include <Python.h>
 
@@ -13,38 +13,38 @@
 
 namespace waybill::py {
 
-// Bytes of a bytes object, or of raw bytes in a string.
+// The bytes of a bytes object or of a string.
 BytesView bytes_of(PyObject* bytes);
 inline BytesView bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-// A bytes object of these.
+// A new bytes object.
 Ref new_bytes(BytesView bytes);
 
 inline bool begins_with_underscore(PyObject* text) {
   return PyUnicode_GET_LENGTH(text) != 0 && PyUnicode_READ_CHAR(text, 0) == '_';
 }
 
-// UTF-8 of a str: a view into it when it is ASCII, else into `storage`, which is set.
-// Lone surrogates pass.
+// UTF-8 of a str: a view into an ASCII str, else into `storage`, which is set. Lone
+// surrogates are encoded as such.
 std::string_view utf8_of(PyObject* text, Ref& storage);
 
-// The same as a copy.
+// A copy of utf8_of().
 std::string text_of(PyObject* text);
 
-// repr() of a dict key for an error's path, cut after 100 bytes; of keys whose repr is
-// code of the user's, the type.
+// A dict key for the path of an error: its repr(), cut after 100 bytes, or its type if
+// the repr would run Python code.
 std::string shown_key(PyObject* key);
 
-// Whether that is a literal: what Python evaluates to an equal key.
+// Whether shown_key() is a literal that Python evaluates to an equal key.
 bool is_literal(PyObject* key);
 
-// A str of UTF-8, in which lone surrogates pass; throws PyError for all else.
+// A new str of UTF-8, which may have lone surrogates. Throws PyError for invalid UTF-8.
 Ref new_text(std::string_view utf8);
 
-// A str as UTF-8 for any reader: lone surrogates (file names may hold some) are written
-// as escapes. The str must outlive this.
+// A str as valid UTF-8: lone surrogates, as in file names, become escapes. The str must
+// outlive this.
 class PrintableText {
  public:
   explicit PrintableText(PyObject* text);
@@ -55,14 +55,14 @@ class PrintableText {
   std::string_view view_;
 };
 
-// Interned str objects, of which those that came lately are found without a look into
-// the interpreter's own table. Bounded; needs the GIL.
+// A cache of recently used interned str objects, faster than the interpreter's table.
+// Bounded; needs the GIL.
 class InternTable {
  public:
-  // The str; lone surrogates pass. Throws PyError.
+  // The interned str; may have lone surrogates. Throws PyError.
   Ref get(std::string_view utf8);
 
-  // Null for a view of nothing.
+  // Null for a view whose data is null.
   Ref get_or_null(std::string_view utf8) {
     return utf8.data() == nullptr ? Ref() : get(utf8);
   }

@@ -164,11 +164,11 @@ std::uint32_t CodeInfo::line_of(std::uint32_t offset) const {
 
 std::vector<const CodeInfo*> with_nested(const CodeInfo& info) {
   std::vector<const CodeInfo*> found{&info};
-  std::unordered_set<const CodeInfo*> seen;
+  std::unordered_set<const CodeInfo*> visited;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto& all_nested = found[i]->nested;
     for (const CodeInfo* nested : all_nested) {
-      if (seen.insert(nested).second) found.push_back(nested);
+      if (visited.insert(nested).second) found.push_back(nested);
     }
   }
   return found;

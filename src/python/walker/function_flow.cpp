@@ -125,13 +125,13 @@ void FunctionFlow::add_scopes(const CodeInfo& info) {
     needs_iteration_ = has_forward_operands(info.summary);
     return;
   }
-  std::unordered_set<const CodeInfo*> seen{&info};
+  std::unordered_set<const CodeInfo*> visited{&info};
   for (std::size_t i = 0; i < scopes_.size(); ++i) {
     const Scope* outer = scopes_[i].get();
     needs_iteration_ = needs_iteration_ || has_forward_operands(outer->info->summary);
     for (std::size_t n = 0; n < outer->info->nested.size(); ++n) {
       const CodeInfo* nested = outer->info->nested[n];
-      if (!seen.insert(nested).second) continue;
+      if (!visited.insert(nested).second) continue;
       scopes_.push_back(std::make_unique<Scope>(
           Scope{nested, outer, outer->info->summary.nested[n], {}}));
       needs_iteration_ = true;
@@ -367,7 +367,7 @@ PointsToSet FunctionFlow::evaluate_variable(const Scope& scope, const Value& val
 void FunctionFlow::escape(const PointsToSet& escaping) {
   // Displays are nested, and a loop can put a display into itself: each is visited
   // once.
-  std::set<std::pair<const Scope*, ValueId>> seen;
+  std::set<std::pair<const Scope*, ValueId>> visited;
   std::vector<const PointsToSet*> open{&escaping};
   while (!open.empty()) {
     const PointsToSet& top = *open.back();
@@ -378,7 +378,7 @@ void FunctionFlow::escape(const PointsToSet& escaping) {
       }
     }
     for (const Pack& pack : top.packs) {
-      if (!seen.emplace(pack.scope, pack.value).second) continue;
+      if (!visited.emplace(pack.scope, pack.value).second) continue;
       const CodeSummary& summary = pack.scope->info->summary;
       const Value& value = summary.values[pack.value];
       for (std::uint32_t i = 0; i < value.operand_count; ++i) {

@@ -96,7 +96,7 @@ bool stands_like(const CodeInfo& a, const CodeInfo& b) {
 std::vector<CodeInfo*> inner_first(CodeInfo& info) {
   std::vector<CodeInfo*> order;
   std::vector<std::pair<CodeInfo*, std::size_t>> stack{{&info, 0}};
-  std::unordered_map<CodeInfo*, bool> seen{{&info, true}};
+  std::unordered_map<CodeInfo*, bool> visited{{&info, true}};
   while (!stack.empty()) {
     auto& [top, next] = stack.back();
     if (next == top->nested.size()) {
@@ -105,7 +105,7 @@ std::vector<CodeInfo*> inner_first(CodeInfo& info) {
       continue;
     }
     CodeInfo* nested = top->nested[next++];
-    if (seen.emplace(nested, true).second) stack.emplace_back(nested, 0);
+    if (visited.emplace(nested, true).second) stack.emplace_back(nested, 0);
   }
   return order;
 }
