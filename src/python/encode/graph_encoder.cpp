@@ -64,7 +64,7 @@ void GraphEncoder::finish_imports() {
 void GraphEncoder::encode_first(PyObject* tuple) {
   context_.out.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
   walk(tuple, [&] {
-    push_behind_first(tuple);
+    push_after_first(tuple);
     write_value(PyTuple_GET_ITEM(tuple, 0));
     run(1);
   });
@@ -78,7 +78,7 @@ void GraphEncoder::encode_rest(const GraphEncoder& first, const CachedHead& head
   first_head_ = &head;
   context_.fork_from(first.context_);
   walk(tuple, [&] {
-    push_behind_first(tuple);
+    push_after_first(tuple);
     run();
   });
   const PayloadDefinitions* definitions = context_.definitions_if_any();
@@ -91,7 +91,7 @@ const CachedHead* GraphEncoder::head() const {
 }
 
 // Pushes the frame of a tuple, positioned at its second item.
-void GraphEncoder::push_behind_first(PyObject* tuple) {
+void GraphEncoder::push_after_first(PyObject* tuple) {
   context_.stack.push(Frame::Kind::kTuple, tuple, PyTuple_GET_SIZE(tuple));
   context_.stack.back().position = 1;
 }

@@ -92,7 +92,7 @@ class GraphEncoder {
   // Calls `work`, which writes `root`, and adds paths to its errors.
   template <typename Work>
   void walk(PyObject* root, Work work);
-  void push_behind_first(PyObject* tuple);
+  void push_after_first(PyObject* tuple);
   void pop() {
     context_.stack.pop();
     context_.current = nullptr;  // The frame may have been its only owner.

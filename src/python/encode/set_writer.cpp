@@ -127,8 +127,8 @@ std::string attribute_text(PyObject* object, const Ref& name) {
 constexpr int kMaxKeyDepth = 4;
 constexpr std::size_t kMaxRepr = 1000;
 
-// The start of the repr of an object; empty if the type inherits that of object, which
-// contains the address.
+// The start of the repr of an object; empty for object.__repr__, which contains the
+// address.
 std::string repr_text(PyObject* object) {
   if (Py_TYPE(object)->tp_repr == PyBaseObject_Type.tp_repr) return {};
   const Ref repr = Ref::steal_or_null(PyObject_Repr(object));

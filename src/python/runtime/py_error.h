@@ -37,7 +37,7 @@ template <typename... Parts>
 inline void require(const State& state, const Result<void>& result) {
   if (!result) raise(state, result.error());
 }
-// The same from its parts.
+// raise() for an error with these parts.
 [[noreturn]] void raise_decode(const State& state, ErrorCode code, std::size_t offset,
                                std::string detail);
 // The object that cannot travel, as an EncodeError describes it. The attributes of the

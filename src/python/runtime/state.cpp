@@ -237,7 +237,7 @@ PyObject* late(const State& state, Ref LateHelpers::* helper) {
   return field.get();
 }
 
-bool is_of(const State& state, PyObject* exception, Ref LateHelpers::* type) {
+bool is_instance_of(const State& state, PyObject* exception, Ref LateHelpers::* type) {
   return PyErr_GivenExceptionMatches(exception, late(state, type)) != 0;
 }
 

@@ -147,7 +147,7 @@ void init_state(State& state);
 PyObject* late(const State& state, Ref LateHelpers::* helper);
 
 // Whether an exception, which must not be the current error, is an instance of a class.
-bool is_of(const State& state, PyObject* exception, Ref LateHelpers::* type);
+bool is_instance_of(const State& state, PyObject* exception, Ref LateHelpers::* type);
 
 // For the module's garbage collector slots.
 int traverse_state(State& state, visitproc visit, void* arg);

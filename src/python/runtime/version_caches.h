@@ -65,7 +65,7 @@ class DictLookupCache {
   bool is_in_use_ = true;
 };
 
-// A set of classes that have a property, by address and version. A class that has
+// A set of classes that have passed a check, by address and version. A class that has
 // changed, or a new class at the same address, has another version. Bounded; holds no
 // reference; needs the GIL.
 class TypeCache {
@@ -75,7 +75,7 @@ class TypeCache {
     return type == entry.type && entry.version != 0 &&
            entry.version == type_version(type);
   }
-  // `version`: that of the class when the property was checked.
+  // `version`: that of the class when it passed the check.
   void add(PyTypeObject* type, std::uint32_t version) {
     entries_[slot_of(type)] = {type, version};
   }

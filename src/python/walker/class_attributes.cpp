@@ -100,9 +100,9 @@ bool is_plain_method(PyObject* value) {
   PyTypeObject* type = Py_TYPE(value);
   if (type == &PyFunction_Type || type == &PyProperty_Type) return true;
   // Excludes most values early: a subclass of a wrapper has the wrapper as a base.
-  const bool is_next_to_object =
+  const bool derives_from_object_only =
       type->tp_base == &PyBaseObject_Type || type->tp_base == nullptr;
-  if (is_next_to_object && type != &PyClassMethod_Type &&
+  if (derives_from_object_only && type != &PyClassMethod_Type &&
       type != &PyStaticMethod_Type) {
     return false;
   }

@@ -54,7 +54,7 @@ class DataNames {
   DataNames(PyFunctionObject* function, const Scopes& scopes)
       : function_(function), scopes_(scopes) {}
 
-  // Whether the code can look attributes up by such names, and has any.
+  // Whether the code has such names and can look attributes up by them.
   bool are_read();
   // All names, whether or not the code can use them.
   const std::vector<Ref>& all();

@@ -96,8 +96,8 @@ class ImportCollector {
   // ---- Needs. Functions that return an index return that of the module's record,
   // which payloads refer to. All throw PyError.
 
-  // Adds a record unless there is one for this module and time. For a module that a
-  // name of a function means, only what the code does with the name counts.
+  // Adds a record unless there is one for this module and time. Unlike
+  // add_module_value(), it does not let the module escape.
   std::uint32_t add(PyObject* module, ImportTime time, std::string_view chain,
                     CodePosition position);
   // Adds the module of a global, which the receiver imports to find the global.

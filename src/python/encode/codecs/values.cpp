@@ -50,7 +50,7 @@ bool is_memory_of(PyObject* owner, PyObject* object) {
 }
 
 // The object whose reducer returned a buffer; null if none did.
-PyObject* reduced_around(const EncodeContext& context, PyObject* buffer) {
+PyObject* innermost_reduced(const EncodeContext& context, PyObject* buffer) {
   PyObject* reduced = nullptr;
   for (const WalkStack::Frame& frame : context.stack) {
     const bool is_plan = frame.kind == WalkStack::Frame::Kind::kPlan;
@@ -108,7 +108,7 @@ void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
     }
   }
   PyObject* const owner = view->owner();
-  PyObject* const reduced = reduced_around(context, object);
+  PyObject* const reduced = innermost_reduced(context, object);
   const bool has_owner = owner != nullptr && reduced != nullptr;
   const bool is_source = has_owner && is_memory_of(owner, reduced);
   const bool is_lent = is_source || (has_owner && is_own_memory(owner, reduced, *view));

@@ -32,7 +32,8 @@ struct Definition {
     std::uint32_t position;    // Of the token, in the bytes.
     std::uint32_t number = 0;  // In the definition; for code, in the order of bodies.
   };
-  // The node that a reference means: one in the bytes, or one of another definition.
+  // The node to which a reference refers: one in the bytes, or one of another
+  // definition.
   struct Referent {
     static constexpr std::uint32_t kInside = UINT32_MAX;
     std::uint32_t need = kInside;  // Index in `needs`.

@@ -91,7 +91,7 @@ struct WrittenDefinitions {
   };
 
   std::vector<std::uint8_t> bytes;    // Everything before the value.
-  std::vector<std::uint64_t> shared;  // Positions of the nodes that references mean.
+  std::vector<std::uint64_t> shared;  // Positions of the nodes that are referred to.
   std::vector<Start> starts;          // Of each definition.
 
   // The position of a place in a definition.

@@ -40,7 +40,7 @@ class Scan {
         close(cursor_.container().note.global);
         continue;
       }
-      const std::size_t global = global_here();
+      const std::size_t global = add_global_here();
       if (cursor_.event() == CursorEvent::kOpen) {
         cursor_.container().note.global = global;
       } else {
@@ -52,7 +52,7 @@ class Scan {
 
  private:
   // Adds the global whose value starts here; SIZE_MAX if there is none.
-  std::size_t global_here() {
+  std::size_t add_global_here() {
     const auto& around = cursor_.around();
     const bool is_global = around.part != nullptr &&
                            around.rule == envelope::Rule::kNamedObjects &&
