@@ -1,6 +1,6 @@
 // Tested by tests/python/classes/test_class_state_functions.py.
 
-#include "border.h"
+#include "conversions.h"
 #include "methods.h"
 #include "python/cache/methods.h"
 #include "python/runtime/modules.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-// What help() tells of dumps and loads: the contract of the package's two functions.
-// The first line is for inspect.signature; tests hold it against the stub.
+// The texts of help(). The first line of each is for inspect.signature; a test compares
+// it with the stub.
 
 namespace waybill::extension {
 
@@ -12,107 +12,107 @@ inline constexpr char kDumpsDoc[] =
 The object and all it needs, as bytes.
 
 by_value
-    Modules and packages, or their names, that the receiver does not have: what
-    they define goes along, as do local modules that they import.
+    Modules and packages, or their names, that the receiver does not have: they are
+    sent by value, with the local modules that they import.
 replace
-    What stands for locks, sockets and what else belongs to one process: "error"
-    (as if not given), "fresh" or "drop", for all or by type.
+    What replaces locks, sockets and other objects of one process: "error" (the
+    default), "fresh" or "drop", for all or by type.
 key
     A SigningKey that signs the payload.
 application
-    Bytes of the program's own, which can be read before the payload is loaded.
+    Bytes of the application, which can be read before the payload is loaded.
 compress
     "zstd", or ("zstd", level) with a level from 1 to 19, or from -7 to -1 to be faster:
-    buffers of 64 KiB and more that gain by it are compressed. Else, and with False,
-    they stand as in memory.
+    buffers of 64 KiB and more that become smaller are compressed. Else, and with False,
+    they are stored as in memory.
 warn_above
     Bytes: a payload that is larger gives a SizeWarning, which names what is large in
     it. Buffers that buffer_callback keeps do not count. 0 is for no warning.
 source
-    "auto": the source of functions travels beside their code, where it is proven to
+    "auto": the source of functions is sent beside their code, where it is proven to
     give that code; other versions of Python compile it. True: EncodeError for a
-    function without. Comments are in it. Else, and with False, code loads on the
-    Python version that it was sent from.
+    function without source. Source includes comments. Else, and with False, code loads
+    only on the Python version that it was sent from.
 environment
-    Whether the payload tells what it was made with: versions of Python and of the
-    distributions that its imports belong to, and the platform. Not, if nothing is set;
-    save() does.
+    Whether the payload describes its environment: the versions of Python and of the
+    distributions that its imports belong to, and the platform. Default: no, except for
+    save().
 buffer_callback
-    As pickle's: gets each PickleBuffer, and keeps it if it answers something false.
+    As pickle's: gets each PickleBuffer, and keeps it if it returns a false value.
 protocol, fix_imports
     Accepted for callers of pickle; there is one format. A buffer_callback needs
     protocol 5 or more, or none.
 
 None, for the first seven, is what waybill.configure() has set, or nothing.
 
-Raises EncodeError, with the path to the culprit, for what cannot travel, and what
-reducers of the objects raise.)";
+Raises EncodeError, with the path to the culprit, for an object that cannot be sent, and
+exceptions of the objects' reducers.)";
 
 inline constexpr char kLoadsDoc[] =
     R"(loads($module, data, *, copy=True, fix_imports=True, encoding='ASCII', errors='strict', buffers=None, reset_classes=None, class_state=None, missing=None, map_location=None, renames=None, code=None, policy=None, keys=None, limits=None)
 --
 
-The object that dumps() was given. Runs code that the sender chose, unless told not to.
+The object that dumps() was given. Runs code that the sender chose, unless the policy
+forbids it.
 
-Checks all bytes, then imports what the payload says is needed at load, then builds.
+Checks all bytes, then imports the modules that the payload needs at load, then builds.
 
 copy
-    Whether buffers that stand behind the payload are copied. If not, arrays are
-    read-only views of data, which they keep alive, and it must not change.
+    Whether the buffers behind the payload are copied. If not, arrays are read-only
+    views of data, which they keep alive, and which must not change.
 policy
-    What the payload may do: a Policy. DATA_ONLY lets nothing but data in.
+    What the payload may do: a Policy. DATA_ONLY admits only data.
 keys
     A KeyRing, one of whose keys has to have signed it; checked before all else.
 limits
-    Limits of what it may come to. If not given: STRICT_LIMITS where the policy lets
-    no code in, else Limits().
+    Limits of the payload. Default: STRICT_LIMITS if the policy admits no code, else
+    Limits().
 buffers
-    What buffer_callback kept, in that order.
+    The buffers that buffer_callback kept, in that order.
 reset_classes
-    Whether a class by value that is here already gets its state anew.
+    Whether an existing class by value gets the state in the payload.
 class_state
-    Whose word alone counts for such classes: "sender" or "worker"; None: what the
-    sender changed is set, all else stays.
+    The side whose state such classes keep: "sender" or "worker"; None: the sender's
+    changes are applied, and the rest stays.
 missing
     "error": a module that cannot be imported is an error before anything is built.
-    "later": it is one when code uses the module. "error", if nothing is set.
+    "later": it is an error when code uses the module. Default: "error".
 map_location
     Where tensors of PyTorch go: a device ("cpu"); a dict from devices, or kinds of
     device, to devices ({"cuda": "cpu"}); or a callable that gets the device as a str and
-    returns one, or None to leave it. Without it, to the device that they were on. Holds
-    for payloads inside of this one, too.
+    returns one, or None to leave it. Default: the device that they were on. Applies
+    to payloads inside this one, too.
 renames
-    Names that are others here: a dict of {"old.module": "new.module",
+    Names that have other names here: a dict of {"old.module": "new.module",
     "old.package.*": "new.package.*", "old.module:Name": "new.module:Other"}, or Renames
-    of waybill.environment, which tell what they did.
+    of waybill.environment, which record their use.
 code
-    "run": what cannot be built is an error. "opaque": it is a waybill.Opaque, which shows
-    what the payload says of it: a function of another Python without source, an instance
-    of a class that is not here. "run", if nothing is set.
+    "run": an object that cannot be built is an error. "opaque": it becomes a
+    waybill.Opaque, which shows its content: for instance a function of another Python
+    without source, or an instance of a missing class. Default: "run".
 fix_imports, encoding, errors
     Accepted for callers of pickle; without effect.
 
 None, for all but buffers, is what waybill.configure() has set.
 
-Raises DecodeError for what is no payload, and as PolicyError, SignatureError or
-PythonMismatchError for one that is not let in; MissingModuleError; and what code of
-the payload raises while it is built.)";
+Raises DecodeError for data that is not a payload, and its subclasses PolicyError,
+SignatureError and PythonMismatchError for a payload that is refused; MissingModuleError;
+and exceptions of code that runs while the payload is built.)";
 
 inline constexpr char kPreparedDoc[] =
     R"(A function that was encoded once, to be called with many arguments.
 
-waybill.prepare() makes them. It keeps the function, and all that came with it, alive.)";
+Made by waybill.prepare(). Keeps the function, and all objects sent with it, alive.)";
 
 inline constexpr char kPreparedDumpsDoc[] =
     R"(dumps($self, /, *args, **kwargs)
 --
 
-What dumps_call(function, args, kwargs) gave when the function was prepared.
+The result of dumps_call(function, args, kwargs), with the function as it was prepared.
 
-Takes the time of the arguments alone where these are data, or refer to what came
-with the function: its classes, its helpers, itself. That is written as it was then,
-even if it has changed. Raises EncodeError, as dumps() does, and warns as prepare()
-was told.)";
+Takes only the time of the arguments if these are data, or refer to objects sent with
+the function: its classes, its helpers, itself. These are written as they were when
+prepared. Raises EncodeError, as dumps() does, and warns as prepare() was asked to.)";
 
 inline constexpr char kPreparedRefreshDoc[] =
     R"(refresh($self, /)
@@ -129,7 +129,7 @@ inline constexpr char kPreparedDigestDoc[] =
 inline constexpr char kClearCachesDoc[] = R"(clear_caches($module, /)
 --
 
-Forgets what dumps and loads keep to be quick with what comes again.
+Clears the caches of dumps and loads.
 
 Results are the same with caches full, empty and off (waybill.configure(caches=False)).
 The state of received classes is no cache: forget_classes() forgets that.)";
@@ -137,17 +137,17 @@ The state of received classes is no cache: forget_classes() forgets that.)";
 inline constexpr char kCacheInfoDoc[] = R"(cache_info($module, /)
 --
 
-What the caches hold and how often they served: a dict of dicts of int.
+The content of the caches, and their hits and misses: a dict of dicts of int.
 
 functions
-    Functions and classes by value that were sent again: "hits" went as they were kept,
-    "misses" had changed. What is kept of a function dies with its code object; 256
-    classes are held at most, and 512 functions and classes that came behind others. Each
-    is 32 KiB at most.
+    Functions and classes by value that were sent again: "hits" were cached, "misses" had
+    changed. The entry of a function dies with its code object; at most 256 classes are
+    held, and 512 functions and classes that were sent behind others. An entry has at most
+    32 KiB.
 received
-    Payloads that came before, or begin as one did: "hits" have functions and classes that
-    were not read again, "misses" are all others. 256 entries of 32 KiB at most are held,
-    with the code of their functions.
+    Received payloads: "hits" have functions and classes that were not read again,
+    "misses" are all others. At most 256 entries of 32 KiB are held, with the code of
+    their functions.
 code
     Code objects that were received: "entries" and "bytes" are held, of "max_entries" and
     "max_bytes".)";

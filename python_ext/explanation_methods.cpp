@@ -1,10 +1,10 @@
-// Explanations as Python holds them: capsules, and what reads them.
+// Explanations as capsules, and functions that read them.
 // Tested by tests/python/explain.
 
 #include <memory>
 #include <string>
 
-#include "border.h"
+#include "conversions.h"
 #include "methods.h"
 #include "options.h"
 #include "python/live_explanation.h"
@@ -21,13 +21,13 @@ Ref new_explanation(Explanation explanation) {
 }
 
 Explanation& explanation_of(PyObject* capsule) {
-  return held_by<Explanation>(capsule, kCapsule);
+  return content_of<Explanation>(capsule, kCapsule);
 }
 
 Ref explain(PyObject* module, PyObject* const* arguments) {
   const EncodeOptions options(arguments[1]);
   return new_explanation(py::explain(state_of(module), arguments[0], options.hooks(),
-                                     given(arguments[2])));
+                                     none_to_null(arguments[2])));
 }
 
 Ref row_of(const CodePlace& place) {
@@ -44,22 +44,23 @@ Ref list_of(const Items& items, Row row) {
 }
 
 Ref total(PyObject*, PyObject* capsule) {
-  const Explanation& told = explanation_of(capsule);
-  return Ref::steal(Py_BuildValue("(KK)", static_cast<unsigned long long>(told.total),
-                                  static_cast<unsigned long long>(told.summed_up)));
+  const Explanation& explanation = explanation_of(capsule);
+  return Ref::steal(
+      Py_BuildValue("(KK)", static_cast<unsigned long long>(explanation.total),
+                    static_cast<unsigned long long>(explanation.summed_up)));
 }
 
 Ref parts(PyObject*, PyObject* capsule) {
   return list_of(explanation_of(capsule).parts, [](const ExplainedPart& part) {
-    const Ref told[] = {text(part.step), text(part.variable), text(part.type),
-                        text(part.detail), row_of(part.place)};
+    const Ref fields[] = {text(part.step), text(part.variable), text(part.type),
+                          text(part.detail), row_of(part.place)};
     return Ref::steal(Py_BuildValue(
-        "(nOOiOOsiKKKO)", static_cast<Py_ssize_t>(part.parent), told[0].get(),
-        told[1].get(), part.evaluates ? 1 : 0, told[2].get(), told[3].get(),
+        "(nOOiOOsiKKKO)", static_cast<Py_ssize_t>(part.parent), fields[0].get(),
+        fields[1].get(), part.evaluates ? 1 : 0, fields[2].get(), fields[3].get(),
         name_of(part.kind).data(), part.is_shared ? 1 : 0,
         static_cast<unsigned long long>(part.bytes),
         static_cast<unsigned long long>(part.own),
-        static_cast<unsigned long long>(part.own_hash), told[4].get()));
+        static_cast<unsigned long long>(part.own_hash), fields[4].get()));
   });
 }
 
@@ -67,13 +68,13 @@ Ref blockers(PyObject*, PyObject* capsule) {
   return list_of(explanation_of(capsule).blockers, [](const Blocker& blocker) {
     const Ref paths =
         list_of(blocker.paths, [](const std::string& path) { return text(path); });
-    const Ref told[] = {text(blocker.path),   text(blocker.short_path),
-                        text(blocker.type),   text(blocker.reason),
-                        text(blocker.remedy), row_of(blocker.place)};
+    const Ref fields[] = {text(blocker.path),   text(blocker.short_path),
+                          text(blocker.type),   text(blocker.reason),
+                          text(blocker.remedy), row_of(blocker.place)};
     return Ref::steal(Py_BuildValue(
-        "(OOiOKOOOO)", told[0].get(), told[1].get(), blocker.evaluates ? 1 : 0,
-        paths.get(), static_cast<unsigned long long>(blocker.path_count), told[2].get(),
-        told[3].get(), told[4].get(), told[5].get()));
+        "(OOiOKOOOO)", fields[0].get(), fields[1].get(), blocker.evaluates ? 1 : 0,
+        paths.get(), static_cast<unsigned long long>(blocker.path_count),
+        fields[2].get(), fields[3].get(), fields[4].get(), fields[5].get()));
   });
 }
 
@@ -88,8 +89,9 @@ Ref source(PyObject*, PyObject* capsule) {
   const auto& source = explanation_of(capsule).source;
   if (!source) return Ref::share(Py_None);
   const Ref without = list_of(source->without, [](const CodePlace& place) {
-    const Ref told[] = {text(place.function), text(place.file)};
-    return Ref::steal(Py_BuildValue("(OOI)", told[0].get(), told[1].get(), place.line));
+    const Ref fields[] = {text(place.function), text(place.file)};
+    return Ref::steal(
+        Py_BuildValue("(OOI)", fields[0].get(), fields[1].get(), place.line));
   });
   return Ref::steal(
       Py_BuildValue("(KKO)", static_cast<unsigned long long>(source->bytes),
@@ -184,19 +186,19 @@ void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks
   try {
     raised = py::take_error();
     const bool is_ours = py::is_instance_of(state, raised.get(), &py::LateHelpers::encode_error);
-    // A reducer that calls dumps() hands on an error that is complete. To walk over the
-    // object once more would call it again, and double the work of each call around.
+    // A reducer that calls dumps() passes on an error that is complete already. Walking
+    // the object again would call the reducer again, and double the work per level.
     if (is_ours && hooks.is_rewalkable() &&
         py::get_attribute(raised.get(), "_kept").get() == Py_None) {
-      const Ref told = new_explanation(py::explain(state, object, hooks));
+      const Ref explanation = new_explanation(py::explain(state, object, hooks));
       Ref::steal(PyObject_CallFunctionObjArgs(
-          py::late(state, &py::LateHelpers::complete_error), raised.get(), told.get(),
-          nullptr));
+          py::late(state, &py::LateHelpers::complete_error), raised.get(),
+          explanation.get(), nullptr));
     }
   } catch (const PyError&) {
-    // What dumps has said is what counts.
+    // The error of dumps() is the important one.
   } catch (const std::exception&) {
-    // Likewise: no memory for more.
+    // No memory for an explanation.
   }
   py::restore_error(raised);
 }

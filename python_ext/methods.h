@@ -1,7 +1,7 @@
 #pragma once
 
-// What each source of the extension has for the module. The tables end with a row of
-// nulls.
+// The method tables of the extension's sources, and other parts of the module. Each
+// table ends with a row of nulls.
 
 #include <Python.h>
 
@@ -10,24 +10,20 @@
 
 namespace waybill::extension {
 
-extern PyMethodDef kClassMethods[];        // Merging class state: _state/merge.py.
+extern PyMethodDef kClassMethods[];        // For the merge of class state.
 extern PyMethodDef kExplanationMethods[];  // waybill.explain().
-extern PyMethodDef
-    kGateMethods[];  // What is let in: waybill.security, _api/load_options.py.
-extern PyMethodDef kKeyMethods[];   // Keys and signatures: waybill.security.
-extern PyMethodDef kPartMethods[];  // Parts of a file: _streams/parts.py.
-extern PyMethodDef
-    kStreamMethods[];  // Payloads that arrive in pieces: _streams/incoming.py.
+extern PyMethodDef kSecurityMethods[];     // waybill.security.
+extern PyMethodDef kPartMethods[];         // Parts of a mapped file.
+extern PyMethodDef kStreamMethods[];       // Payloads received in pieces.
 
-// The presets of policies and limits. Throws PyError.
-void add_gate_constants(PyObject* module);
+// Adds the presets of policies and limits. Throws PyError.
+void add_security_constants(PyObject* module);
 
-// The type PreparedCall, of which waybill.prepare() makes instances. Throws PyError.
+// Adds the type PreparedCall, whose instances waybill.prepare() makes. Throws PyError.
 void add_prepared_type(PyObject* module);
 
-// Takes an error that dumps has set: an EncodeError is told what an explanation of the
-// object says, if to walk it once more tells nobody of it. Throws nothing, and leaves
-// the error set.
+// Adds an explanation of the object to the current EncodeError, unless the hooks would
+// notice that the object is walked once more. Throws nothing, and keeps the exception.
 void complete_error(py::State& state, PyObject* object, const py::EncodeHooks& hooks);
 
 }  // namespace waybill::extension

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "border.h"
+#include "conversions.h"
 #include "documentation.h"
 #include "methods.h"
 #include "options.h"
@@ -25,14 +25,14 @@ waybill::Envelope open_or_raise(State& state, waybill::BytesView bytes) {
   return std::move(*envelope);
 }
 
-// A vectorcall with options, handed on to its Python twin.
+// Passes the arguments of a vectorcall on to a Python function.
 Ref call_with_options(PyObject* function, PyObject* const* arguments, Py_ssize_t count,
                       PyObject* keywords) {
   return Ref::steal(PyObject_Vectorcall(function, arguments,
                                         static_cast<std::size_t>(count), keywords));
 }
 
-// What `write` makes of the object; errors are told more of it.
+// Calls `write` for the object; an EncodeError gets an explanation.
 Ref encode_or_explain(State& state, PyObject* object,
                       const waybill::py::EncodeHooks& hooks,
                       Ref (*write)(State&, PyObject*,
@@ -45,8 +45,8 @@ Ref encode_or_explain(State& state, PyObject* object,
   }
 }
 
-// Options of dumps() and loads() that are taken as they are. waybill._api.functions has
-// functions that take all others, and refuse what is wrong.
+// Fast paths of dumps() and loads() for the most frequent options. Python functions
+// handle all others, and refuse bad ones.
 
 bool is_named(PyObject* name, const char* text) {
   return PyUnicode_CompareWithASCIIString(name, text) == 0;
@@ -56,12 +56,12 @@ bool is_named(PyObject* name, const char* text) {
 bool has_buffers(PyObject* protocol) {
   constexpr long kFirstWithBuffers = 5;
   if (protocol == Py_None) return true;
-  int overflow = 0;  // Of any number without an error.
+  int overflow = 0;  // Large numbers raise no exception.
   return PyLong_CheckExact(protocol) &&
          PyLong_AsLongAndOverflow(protocol, &overflow) == kFirstWithBuffers;
 }
 
-// What dumps(source=...) means; nothing for what it does not take, and None.
+// The meaning of dumps(source=...); nothing for None and bad values.
 std::optional<waybill::py::SourceUse> source_use(PyObject* value) {
   if (value == Py_False) return waybill::py::SourceUse::kNone;
   if (value == Py_True) return waybill::py::SourceUse::kDemanded;
@@ -69,8 +69,8 @@ std::optional<waybill::py::SourceUse> source_use(PyObject* value) {
   return is_auto ? std::optional(waybill::py::SourceUse::kWhereProven) : std::nullopt;
 }
 
-// Whether the process has set nothing, or only whether source travels: then `source`,
-// borrowed, says so as configure() keeps it, and else is null.
+// Whether configure() has set no option but `source`, whose value is borrowed; null if
+// not set.
 bool has_plain_options(const State& state, PyObject*& source) {
   PyObject* options = state.options.get();
   source = nullptr;
@@ -79,8 +79,8 @@ bool has_plain_options(const State& state, PyObject*& source) {
   return source != nullptr;
 }
 
-// What dumps() is given by the process; false if there is more than `hooks` can say.
-bool takes_options(const State& state, waybill::py::EncodeHooks& hooks) {
+// Adds the options of the process to `hooks`; false if they need the slow path.
+bool add_process_options(const State& state, waybill::py::EncodeHooks& hooks) {
   PyObject* source = nullptr;
   if (PySet_GET_SIZE(state.registered.get()) != 0 ||
       !has_plain_options(state, source)) {
@@ -90,17 +90,17 @@ bool takes_options(const State& state, waybill::py::EncodeHooks& hooks) {
   return true;
 }
 
-// Whether there is nothing but an object and what goes into `hooks`: where buffers go,
-// which engines give with each, the protocol that has them, and whether source travels.
-bool takes_arguments(PyObject* const* arguments, Py_ssize_t count, PyObject* keywords,
-                     waybill::py::EncodeHooks& hooks) {
+// Adds the arguments of dumps() to `hooks`; false if they need the slow path. Fast are
+// those that engines use: buffer_callback, the protocol for it, and source.
+bool add_arguments(PyObject* const* arguments, Py_ssize_t count, PyObject* keywords,
+                   waybill::py::EncodeHooks& hooks) {
   if (count != 1 && !(count == 2 && has_buffers(arguments[1]))) return false;
   const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
   for (Py_ssize_t i = 0; i < named; ++i) {
     PyObject* name = PyTuple_GET_ITEM(keywords, i);
     PyObject* value = arguments[count + i];
     if (is_named(name, "buffer_callback")) {
-      hooks.buffer_callback = given(value);
+      hooks.buffer_callback = none_to_null(value);
     } else if (is_named(name, "source")) {
       const std::optional<waybill::py::SourceUse> use = source_use(value);
       if (!use) return false;
@@ -117,8 +117,8 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
   return guarded([&] {
     State& state = state_of(module);
     waybill::py::EncodeHooks hooks;
-    if (takes_options(state, hooks) &&
-        takes_arguments(arguments, count, keywords, hooks)) {
+    if (add_process_options(state, hooks) &&
+        add_arguments(arguments, count, keywords, hooks)) {
       return encode_or_explain(state, arguments[0], hooks, waybill::py::encode);
     }
     return call_with_options(late(state, &waybill::py::LateHelpers::dumps_with),
@@ -126,7 +126,7 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
   });
 }
 
-// The option that engines give with each payload.
+// Whether `buffers` is the only option: engines give it with each payload.
 bool has_only_buffers(PyObject* keywords) {
   return keywords != nullptr && PyTuple_GET_SIZE(keywords) == 1 &&
          is_named(PyTuple_GET_ITEM(keywords, 0), "buffers");
@@ -137,7 +137,7 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
   return guarded([&] {
     State& state = state_of(module);
     const bool has_buffers = has_only_buffers(keywords);
-    PyObject* source = nullptr;  // It is none of loads().
+    PyObject* source = nullptr;  // Not an option of loads().
     if (count != 1 || (keywords != nullptr && !has_buffers) ||
         !has_plain_options(state, source)) {
       return call_with_options(late(state, &waybill::py::LateHelpers::loads_with),
@@ -146,7 +146,7 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
     waybill::py::DecodeHooks hooks;
     hooks.data = arguments[0];
     Ref buffers;
-    if (has_buffers && given(arguments[1]) != nullptr) {
+    if (has_buffers && none_to_null(arguments[1]) != nullptr) {
       buffers = Ref::steal(PyObject_GetIter(arguments[1]));
       hooks.buffers = buffers.get();
     }
@@ -167,7 +167,7 @@ Ref encode_chunks(PyObject* module, PyObject* const* arguments) {
                            waybill::py::encode_chunks);
 }
 
-// Decodes with options besides those that are in `hooks`.
+// Decodes with options in addition to `hooks`.
 Ref decode_with(PyObject* module, PyObject* data, PyObject* options,
                 const waybill::py::DecodeHooks& hooks) {
   const DecodeOptions given_options(options, hooks);
@@ -185,8 +185,8 @@ Ref decode(PyObject* module, PyObject* const* arguments) {
 
 Ref decode_head(PyObject* module, PyObject* const* arguments) {
   waybill::py::DecodeHooks hooks;
-  hooks.stored = given(arguments[1]);
-  hooks.memory = given(arguments[2]);
+  hooks.stored = none_to_null(arguments[1]);
+  hooks.memory = none_to_null(arguments[2]);
   if (hooks.memory != nullptr && !PyMemoryView_Check(hooks.memory)) {
     PyErr_SetString(PyExc_TypeError, "decode_head() takes a memoryview of bytes");
     throw PyError();
@@ -255,8 +255,8 @@ Ref sent_sources(PyObject* module, PyObject* head) {
 }
 
 PyMethodDef kMethods[] = {
-    {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
-    {"loads", fast(loads), METH_FASTCALL | METH_KEYWORDS, kLoadsDoc},
+    {"dumps", as_cfunction(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
+    {"loads", as_cfunction(loads), METH_FASTCALL | METH_KEYWORDS, kLoadsDoc},
     method<encode, 2>("encode", "encode(obj, options, /) -> bytes"),
     method<encode_chunks, 2>("encode_chunks", "encode_chunks(obj, options, /) -> list"),
     method<decode, 2>("decode", "decode(data, options, /) -> object"),
@@ -280,10 +280,11 @@ PyMethodDef kMethods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-// A free-threaded Python turns the GIL on for this module, unless it was forbidden to.
+// Refuses a Python without the GIL. A free-threaded one enables it for this module,
+// unless it was told not to.
 void demand_gil() {
   PyObject* is_enabled = PySys_GetObject("_is_gil_enabled");
-  if (is_enabled == nullptr) return;  // Before 3.13 there is no other way.
+  if (is_enabled == nullptr) return;  // Before 3.13 every Python has the GIL.
   const Ref answer = Ref::steal(PyObject_CallNoArgs(is_enabled));
   if (is_true(answer.get())) return;
   PyErr_SetString(PyExc_ImportError,
@@ -297,15 +298,14 @@ int execute(PyObject* module) {
   State* state = new (PyModule_GetState(module)) State;
   PyObject* done = guarded([&] {
     demand_gil();
-    // Python's half takes these when it is imported.
+    // Python's half uses these functions when start() imports it.
     check(PyModule_AddFunctions(module, kClassMethods));
     waybill::py::start(*state);
-    check(PyModule_AddFunctions(module, kGateMethods));
-    check(PyModule_AddFunctions(module, kKeyMethods));
+    check(PyModule_AddFunctions(module, kSecurityMethods));
     check(PyModule_AddFunctions(module, kStreamMethods));
     check(PyModule_AddFunctions(module, kPartMethods));
     check(PyModule_AddFunctions(module, kExplanationMethods));
-    add_gate_constants(module);
+    add_security_constants(module);
     add_prepared_type(module);
     return Ref::share(Py_None);
   });

@@ -1,4 +1,4 @@
-// Functions about parts of a file that is mapped.
+// Functions for the parts of a mapped file.
 // Tested by tests/python/api/test_open.py and test_open_loading.py.
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "border.h"
+#include "conversions.h"
 #include "methods.h"
 #include "options.h"
 #include "python/capsules.h"
@@ -20,10 +20,10 @@ namespace {
 constexpr char kOpenedFileCapsule[] = "waybill.OpenedFile";
 
 py::OpenedFile& file_of(PyObject* capsule) {
-  return held_by<py::OpenedFile>(capsule, kOpenedFileCapsule);
+  return content_of<py::OpenedFile>(capsule, kOpenedFileCapsule);
 }
 
-// Only what this file gave: an offset inside of the payload.
+// An offset in the payload, which an earlier call has returned.
 std::size_t offset_of(const py::OpenedFile& file, PyObject* number) {
   const std::size_t offset = PyLong_AsSize_t(number);
   check(PyErr_Occurred() ? -1 : 0);
@@ -31,7 +31,7 @@ std::size_t offset_of(const py::OpenedFile& file, PyObject* number) {
   if (offset >= payload.offset && offset - payload.offset < payload.bytes.size()) {
     return offset;
   }
-  PyErr_SetString(PyExc_ValueError, "no part stands there");
+  PyErr_SetString(PyExc_ValueError, "there is no part at this offset");
   throw PyError();
 }
 
@@ -90,8 +90,8 @@ Ref part_steps(PyObject*, PyObject* const* arguments) {
   return list;
 }
 
-// (key, where it stands): the key is None if it is no text and no place in a list, and
-// has to be built. One object for a text that stands once.
+// Tuples (key, offset of the key). The key is None unless it is text or the index of a
+// list; the caller builds it. Steps that share one key in the payload share its object.
 Ref part_keys(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
   const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
@@ -103,9 +103,9 @@ Ref part_keys(PyObject*, PyObject* const* arguments) {
     if (step.kind == Step::Kind::kIndex) {
       key = number(step.index);
     } else if (step.name.data() != nullptr) {
-      Ref& known = texts[step.key_offset];
-      if (!known || step.kind == Step::Kind::kAttribute) known = text(step.name);
-      key = known;
+      Ref& shared = texts[step.key_offset];
+      if (!shared || step.kind == Step::Kind::kAttribute) shared = text(step.name);
+      key = shared;
     }
     const Ref offset = number(step.key_offset);
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),

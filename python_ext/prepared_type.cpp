@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "border.h"
+#include "conversions.h"
 #include "documentation.h"
 #include "methods.h"
 #include "options.h"
@@ -31,32 +31,34 @@ py::PreparedCall& call_of(PyObject* self) {
   throw PyError();
 }
 
-// Calls what warns, of a payload that is large.
-void tell_if_large(PyObject* self, PyObject* payload, const Ref& positional,
+// Calls `warn` if the payload is large.
+void warn_if_large(PyObject* self, PyObject* payload, const Ref& positional,
                    const Ref& named) {
   const PreparedObject& fields = fields_of(self);
   if (fields.warn == nullptr || PyBytes_GET_SIZE(payload) <= fields.warn_above) return;
   const Ref size = Ref::steal(PyLong_FromSsize_t(PyBytes_GET_SIZE(payload)));
-  const Ref warn = Ref::share(fields.warn);  // What it calls may let go of it.
+  const Ref warn = Ref::share(fields.warn);  // The call may clear the field.
   Ref::steal(PyObject_CallFunctionObjArgs(warn.get(), size.get(), positional.get(),
                                           named.get(), nullptr));
 }
 
-// The function alone may be large. Then calls are told of if their arguments are.
-void tell_of_function(PyObject* self) {
+// Warns if the function alone is large, and adds its size to the threshold of calls, so
+// that these warn of large arguments.
+void warn_if_function_is_large(PyObject* self) {
   const Ref positional = Ref::steal(PyTuple_New(0));
   const Ref named = Ref::steal(PyDict_New());
   const Ref payload = call_of(self).encode(positional, named);
   PreparedObject& fields = fields_of(self);
-  tell_if_large(self, payload.get(), positional, named);
+  warn_if_large(self, payload.get(), positional, named);
   const Py_ssize_t size = PyBytes_GET_SIZE(payload.get());
   if (size > fields.warn_above) fields.warn_above += size;
 }
 
-// (function, options, warn_above, warn): the options are those of encode(); warn(size,
-// args, kwargs) is called of payloads with more bytes than `warn_above`, which is 0 for
+// PreparedCall(function, options, warn_above, warn): `options` are those of encode().
+// warn(size, args, kwargs) is called for payloads of more than `warn_above` bytes; 0:
 // never.
-PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+PyObject* new_prepared_call(PyTypeObject* type, PyObject* arguments,
+                            PyObject* keywords) {
   return guarded([&] {
     PyObject *function, *given_options;
     PyObject* warn = nullptr;
@@ -78,7 +80,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
     if (warn_above <= 0 || warn == nullptr) return self;
     fields_of(self.get()).warn = Ref::share(warn).release();
     fields_of(self.get()).warn_above = warn_above;
-    tell_of_function(self.get());
+    warn_if_function_is_large(self.get());
     return self;
   });
 }
@@ -97,12 +99,12 @@ PyObject* dumps(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
       check(PyDict_SetItem(named.get(), PyTuple_GET_ITEM(names, i),
                            arguments[count + i]));
     }
-    const Ref held = Ref::share(self);  // Reducers of arguments may let go of it.
+    const Ref held = Ref::share(self);  // Reducers of arguments may drop it.
     if (fields_of(self).warn == nullptr) {
       return call.encode(std::move(positional), std::move(named));
     }
     Ref payload = call.encode(positional, named);
-    tell_if_large(self, payload.get(), positional, named);
+    warn_if_large(self, payload.get(), positional, named);
     return payload;
   });
 }
@@ -152,7 +154,7 @@ void destroy_prepared(PyObject* self) {
 }
 
 PyMethodDef kMethods[] = {
-    {"dumps", fast(dumps), METH_FASTCALL | METH_KEYWORDS, kPreparedDumpsDoc},
+    {"dumps", as_cfunction(dumps), METH_FASTCALL | METH_KEYWORDS, kPreparedDumpsDoc},
     {"refresh", refresh, METH_NOARGS, kPreparedRefreshDoc},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -173,7 +175,7 @@ void* slot(Function function) {
 void add_prepared_type(PyObject* module) {
   PyType_Slot slots[] = {
       {Py_tp_doc, const_cast<char*>(kPreparedDoc)},
-      {Py_tp_new, slot(make)},
+      {Py_tp_new, slot(new_prepared_call)},
       {Py_tp_methods, kMethods},
       {Py_tp_getset, kFields},
       {Py_tp_repr, slot(represent)},

@@ -1,11 +1,11 @@
-// Functions about payloads of which not all has arrived.
+// Functions for payloads that are received in pieces.
 // Tested by tests/python/streams/test_streams.py.
 
 #include <Python.h>
 
 #include <memory>
 
-#include "border.h"
+#include "conversions.h"
 #include "methods.h"
 #include "python/capsules.h"
 #include "python/stored_rows.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr char kStreamLengthCapsule[] = "waybill.StreamLength";
 
 StreamLength& stream_length_of(PyObject* capsule) {
-  return held_by<StreamLength>(capsule, kStreamLengthCapsule);
+  return content_of<StreamLength>(capsule, kStreamLengthCapsule);
 }
 
 Ref stream_length(PyObject*, PyObject* load_options) {
@@ -31,10 +31,10 @@ Ref stream_length(PyObject*, PyObject* load_options) {
 Ref measure(PyObject*, PyObject* const* arguments) {
   StreamLength& stream_length = stream_length_of(arguments[0]);
   if (!PyByteArray_Check(arguments[1])) {
-    PyErr_SetString(PyExc_TypeError, "measure() looks into a bytearray");
+    PyErr_SetString(PyExc_TypeError, "measure() takes a bytearray");
     throw PyError();
   }
-  // Not copied: the GIL is held, and what is measured is checked by loads() anyway.
+  // Not copied: the GIL is held, and loads() checks the bytes later.
   const BytesView bytes(
       reinterpret_cast<const std::uint8_t*>(PyByteArray_AS_STRING(arguments[1])),
       static_cast<std::size_t>(PyByteArray_GET_SIZE(arguments[1])));

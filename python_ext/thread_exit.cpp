@@ -1,15 +1,15 @@
-// What happens in our frames when Python ends a thread that is inside of them.
+// Protects our frames when Python ends a thread inside them.
 //
-// A daemon thread that asks for the GIL while the interpreter ends is stopped by
-// pthread_exit() up to 3.13, for which alone this is built; later ones let it hang.
-// With glibc that unwinds the stack as an exception would: destructors run, and those
-// of Ref would give back references without the GIL, to objects that may be gone.
-// Nothing of the thread is needed any more, so its frames are left as they are.
+// Up to Python 3.13, pthread_exit() stops a daemon thread that requests the GIL while
+// the interpreter ends; later versions let the thread hang, and this file is not built.
+// With glibc, pthread_exit() unwinds the stack like an exception: destructors run, and
+// those of Ref would drop references without the GIL, to objects that may be gone.
+// Nothing needs the thread's frames any more, so they are left as they are.
 //
-// The linker puts these functions in the place of those that run destructors and
-// handlers (`--wrap` in cmake/extension.cmake). Exceptions of C++ go on as always.
-// There are two: optimised at link time, a function that has destructors to run and no
-// handler takes the one that was made for C.
+// The linker replaces the functions that run destructors and handlers by these
+// (`--wrap` in cmake/extension.cmake). C++ exceptions are not affected. There are two:
+// with link time optimization, a function with destructors and no handler uses the one
+// for C.
 //
 // Tested by tests/python/process/test_shutdown.py.
 

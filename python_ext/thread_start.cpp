@@ -19,13 +19,14 @@ namespace waybill::extension {
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool thread_can_throw = false;
 
 bool prepare_thread() {
-  // More than the counter and glibc's table of such memory take, and more than malloc
-  // puts aside for requests of equal size: what is given back can be taken apart.
+  // More than the counter and glibc's table of such memory take. Also more than malloc
+  // caches for requests of equal size, so that the freed block can be split.
   constexpr std::size_t kRoom = 16 << 10;
-  void* volatile room = std::malloc(kRoom);  // volatile: it is not left out.
+  void* volatile room = std::malloc(kRoom);  // volatile prevents its removal.
   if (room == nullptr) return false;
   std::free(room);
-  // It is declared to have no effect: only its answer keeps the call.
+  // The function is declared to have no effect: only a use of its result keeps the
+  // call.
   void* volatile counter = abi::__cxa_get_globals();
   static_cast<void>(counter);
   thread_can_throw = true;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a thread needs before exceptions of C++ may be thrown in it.
+// Prepares a thread for C++ exceptions.
 
 #include <cstdlib>  // For __GLIBC__, too.
 
@@ -8,17 +8,18 @@ namespace waybill::extension {
 
 #if defined(__GLIBC__)
 
-// Read at each call: the model makes that one instruction, and no call that allocates.
+// Read at each call of waybill: with this model in one instruction, without a call that
+// could allocate.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local bool thread_can_throw;
 
-// Sees to that in a thread that has not come here before. False: there is no memory.
+// Prepares a thread at its first call. False if there is no memory.
 bool prepare_thread();
 
 inline bool can_throw() { return thread_can_throw || prepare_thread(); }
 
 #else
 
-inline bool can_throw() { return true; }  // Such memory comes with the thread.
+inline bool can_throw() { return true; }  // Each thread has such memory from the start.
 
 #endif
 

@@ -105,7 +105,7 @@ MODULE_MAY_INCLUDE |= {
     )
 }
 MODULE_MAY_INCLUDE |= {
-    "border.h",
+    "conversions.h",
     "options.h",
     "documentation.h",
     "methods.h",

@@ -76,8 +76,8 @@ class Arrivals {
   // for; functions may have the namespace by then.
   Ref module_of(PyObject* globals);
 
-  // What a class is now and what the payload says of it; see Merge.add() in
-  // _state/merge.py. `frame`: its node, with all children. `size`: bytes of the node.
+  // What a class is now and what the payload says of it; see Merge.add() in _merge.py.
+  // `frame`: its node, with all children. `size`: bytes of the node.
   void add_class(const Frame& frame, std::size_t size);
   // Makes members that an enumeration, which is here already, has at its sender.
   void add_members(const Frame& frame, PyObject* type);
@@ -131,7 +131,7 @@ class Arrivals {
   std::vector<PyObject*> open_types_;
   std::vector<Ref> open_claims_;  // Ids of objects that are not complete.
   std::vector<envelope::AttributeTarget> targets_;  // By number.
-  Ref merge_;  // A waybill._state.merge.Merge; null until there is something for it.
+  Ref merge_;  // A waybill._merge.Merge; null until there is something for it.
   bool is_merged_ = false;
   // Ids and classes that get their lines at the end: Python forgets the line of a class
   // whenever __module__ is set.

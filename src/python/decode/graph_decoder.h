@@ -451,8 +451,7 @@ const NodeCodec* node_codec(std::uint8_t tag);
 void set_function_field(GraphDecoder& decoder, PyObject* function,
                         const std::vector<Ref>& cells, std::uint64_t field,
                         PyObject* value);
-// Sets one attribute of a class, as the function of this name in _classes/making.py
-// does.
+// Sets one attribute of a class, as the function of this name in _classes.py does.
 void set_class_attribute(const State& state, PyObject* cls, PyObject* name,
                          PyObject* value);
 

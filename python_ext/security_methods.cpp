@@ -1,14 +1,76 @@
-// Keys and signatures for waybill.security, which has the classes around them.
+// Functions for waybill.security: policies, limits, the restrictions of the process,
+// keys and signatures.
 
+#include <Python.h>
+
+#include <memory>
 #include <string>
 
-#include "border.h"
+#include "conversions.h"
 #include "methods.h"
 #include "python/capsules.h"
+#include "python/runtime/text.h"
 #include "waybill/signature.h"
 
 namespace waybill::extension {
+
 namespace {
+
+// ---- Policies and limits -----------------------------------------------------------
+
+Ref policy(PyObject*, PyObject* rules) { return py::new_policy(rules); }
+
+// A list of sentences.
+Ref doubts(PyObject*, PyObject* policy) {
+  Ref sentences = Ref::steal(PyList_New(0));
+  for (const std::string& doubt : py::policy_of(policy).doubts()) {
+    check(PyList_Append(sentences.get(), text(doubt).get()));
+  }
+  return sentences;
+}
+
+// Returns whether the policy allows the request, and the rule that decided, or None.
+Ref ask(PyObject*, PyObject* const* arguments) {
+  for (int i = 1; i < 4; ++i) {
+    if (PyUnicode_Check(arguments[i])) continue;
+    PyErr_SetString(PyExc_TypeError, "request, module and name should be str");
+    throw PyError();
+  }
+  const Policy& policy = py::policy_of(arguments[0]);
+  const std::string wanted = py::text_of(arguments[1]);
+  for (const Request request :
+       {Request::kImport, Request::kLookup, Request::kCall, Request::kCode}) {
+    if (name_of(request) != wanted) continue;
+    const Verdict verdict =
+        policy.ask(request, py::text_of(arguments[2]), py::text_of(arguments[3]));
+    const Ref rule =
+        verdict.rule != nullptr ? text(verdict.rule->text()) : Ref::share(Py_None);
+    return Ref::steal(
+        Py_BuildValue("(OO)", verdict.allows ? Py_True : Py_False, rule.get()));
+  }
+  PyErr_SetString(PyExc_ValueError,
+                  "a request is 'import', 'lookup', 'call' or 'code'");
+  throw PyError();
+}
+
+Ref restrict_process(PyObject*, PyObject* load_options) {
+  LoadOptions restriction = py::load_options_of(load_options);
+  if (restriction.keys) {  // Keys added to the ring later do not count.
+    restriction.keys = std::make_shared<const KeyRing>(restriction.keys->clone());
+  }
+  waybill::restrict_process(restriction);
+  return Ref::share(Py_None);
+}
+
+Ref restrictions(PyObject*, PyObject*) {
+  return Ref::steal(PyLong_FromSize_t(process_restrictions()));
+}
+
+void add(PyObject* module, const char* name, const Ref& value) {
+  check(PyModule_AddObjectRef(module, name, value.get()));
+}
+
+// ---- Keys and signatures ------------------------------------------------------------
 
 template <typename T>
 T unwrapped(const State& state, Result<T> result) {
@@ -28,7 +90,7 @@ std::string_view view_of(PyObject* object) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-// Where keys come from, as the first argument says.
+// A source of keys, by its name in Python.
 struct Source {
   const char* name;
   Result<SigningKey> (*read)(std::string_view what);
@@ -63,9 +125,9 @@ const Source& source_of(PyObject* name) {
 
 Ref generate_key(PyObject*, PyObject* algorithm) {
   const std::string_view wanted = view_of(algorithm);
-  for (const auto known : {SignatureAlgorithm::kEd25519, SignatureAlgorithm::kMac}) {
-    if (wanted == name_of(known)) {
-      return py::new_signing_key(SigningKey::generate(known));
+  for (const auto choice : {SignatureAlgorithm::kEd25519, SignatureAlgorithm::kMac}) {
+    if (wanted == name_of(choice)) {
+      return py::new_signing_key(SigningKey::generate(choice));
     }
   }
   PyErr_SetString(PyExc_ValueError, "the algorithms are 'ed25519' and 'mac'");
@@ -129,8 +191,8 @@ Ref with_application(PyObject* module, PyObject* const* arguments) {
                             waybill::with_application(input.bytes(), field.bytes())));
 }
 
-// The envelope that the bytes are, after its signature has proven right.
-Envelope checked(const State& state, BytesView bytes, const KeyRing& ring) {
+// Opens an envelope after checking its signature.
+Envelope open_signed(const State& state, BytesView bytes, const KeyRing& ring) {
   unwrapped(state, ring.check(bytes));
   return unwrapped(state, open_whole(bytes));
 }
@@ -139,17 +201,17 @@ Ref verify(PyObject* module, PyObject* const* arguments) {
   const State& state = state_of(module);
   const Input input(arguments[0]);
   const KeyRing& ring = py::key_ring_of(arguments[1]);
-  unwrapped(state, waybill::verify(checked(state, input.bytes(), ring)));
+  unwrapped(state, waybill::verify(open_signed(state, input.bytes(), ring)));
   return Ref::share(Py_None);
 }
 
 Ref application(PyObject* module, PyObject* const* arguments) {
   const State& state = state_of(module);
   const Input input(arguments[0]);
-  PyObject* ring = given(arguments[1]);
-  const Envelope envelope = ring != nullptr
-                                ? checked(state, input.bytes(), py::key_ring_of(ring))
-                                : unwrapped(state, open_whole(input.bytes()));
+  PyObject* ring = none_to_null(arguments[1]);
+  const Envelope envelope =
+      ring != nullptr ? open_signed(state, input.bytes(), py::key_ring_of(ring))
+                      : unwrapped(state, open_whole(input.bytes()));
   const BytesView field = envelope.application;
   if (field.empty()) return Ref::share(Py_None);
   return to_bytes(field);
@@ -157,7 +219,12 @@ Ref application(PyObject* module, PyObject* const* arguments) {
 
 }  // namespace
 
-PyMethodDef kKeyMethods[] = {
+PyMethodDef kSecurityMethods[] = {
+    method<policy>("policy", "policy(rules, /) -> capsule"),
+    method<doubts>("doubts", "doubts(policy, /) -> list"),
+    method<ask, 4>("ask", "ask(policy, request, module, name, /) -> (allowed, rule)"),
+    method<restrict_process>("restrict_process", "restrict_process(load_options, /)"),
+    method<restrictions>("restrictions", "restrictions() -> int", METH_NOARGS),
     method<generate_key>("generate_key", "generate_key(algorithm, /) -> key"),
     method<read_key, 2>("read_key", "read_key(source, what, /) -> key"),
     method<describe_key>("describe_key", "describe_key(key, /) -> (algorithm, id)"),
@@ -175,5 +242,11 @@ PyMethodDef kKeyMethods[] = {
                            "application(data, ring, /) -> bytes or None"),
     {nullptr, nullptr, 0, nullptr},
 };
+
+void add_security_constants(PyObject* module) {
+  add(module, "LIMITS", py::limits_tuple(Limits{}));
+  add(module, "STRICT_LIMITS", py::limits_tuple(kStrictLimits));
+  add(module, "STANDARD_TYPES", text(standard_types_policy()));
+}
 
 }  // namespace waybill::extension

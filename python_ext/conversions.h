@@ -1,6 +1,7 @@
 #pragma once
 
-// What each function of the extension does around its one call of C++.
+// Conversions between Python and C++ values, and the wrapper around each function of
+// the extension, which converts exceptions.
 
 #include <Python.h>
 
@@ -44,8 +45,8 @@ PyObject* guarded(Function function) {
   }
 }
 
-// The bytes of a bytes-like object. Memory that somebody else may write to meanwhile,
-// such as a bytearray's, is copied: what was verified has to be what is read.
+// The bytes of a bytes-like object. Mutable memory, such as a bytearray's, is copied:
+// the program could change it between verification and decoding.
 class Input {
  public:
   explicit Input(PyObject* object)
@@ -83,19 +84,18 @@ inline Ref to_bytes(BytesView view) {
 
 // (module, time, chain, function, file, line): the fields of an ImportRecord.
 inline Ref import_row(const ImportRecord& record) {
-  const Ref told[] = {text(record.module), text(name_of(record.time)),
-                      text(record.chain), text(record.function), text(record.file)};
-  return Ref::steal(Py_BuildValue("(OOOOOI)", told[0].get(), told[1].get(),
-                                  told[2].get(), told[3].get(), told[4].get(),
+  const Ref fields[] = {text(record.module), text(name_of(record.time)),
+                        text(record.chain), text(record.function), text(record.file)};
+  return Ref::steal(Py_BuildValue("(OOOOOI)", fields[0].get(), fields[1].get(),
+                                  fields[2].get(), fields[3].get(), fields[4].get(),
                                   record.line));
 }
 
-// An option that was given; null for None.
-inline PyObject* given(PyObject* object) {
+inline PyObject* none_to_null(PyObject* object) {
   return object == Py_None ? nullptr : object;
 }
 
-// The level of zstd that compresses; 0 for none.
+// The compression level of zstd; 0: no compression.
 inline int compression_level_of(PyObject* number) {
   const long level = PyLong_AsLong(number);
   check(PyErr_Occurred() ? -1 : 0);
@@ -106,7 +106,7 @@ inline int compression_level_of(PyObject* number) {
   throw PyError();
 }
 
-// Whether source travels.
+// Whether source is sent.
 inline py::SourceUse source_use_of(PyObject* number) {
   const long use = PyLong_AsLong(number);
   check(PyErr_Occurred() ? -1 : 0);
@@ -117,7 +117,7 @@ inline py::SourceUse source_use_of(PyObject* number) {
   throw PyError();
 }
 
-// The items of a tuple of options, which are borrowed from it.
+// The borrowed items of a tuple of options.
 inline PyObject* const* items_of(PyObject* tuple, Py_ssize_t count) {
   if (PyTuple_Check(tuple) && PyTuple_GET_SIZE(tuple) == count) {
     return reinterpret_cast<PyTupleObject*>(tuple)->ob_item;
@@ -130,7 +130,7 @@ inline bool is_true(PyObject* object) { return check(PyObject_IsTrue(object)) !=
 
 inline Ref to_bool(bool value) { return Ref::share(value ? Py_True : Py_False); }
 
-// A capsule that owns a value; `name` stands for its type.
+// A capsule that owns a value; `name` identifies the type.
 template <typename T>
 Ref to_capsule(std::unique_ptr<T> value, const char* name) {
   Ref capsule = Ref::steal(PyCapsule_New(value.get(), name, [](PyObject* object) {
@@ -141,7 +141,7 @@ Ref to_capsule(std::unique_ptr<T> value, const char* name) {
 }
 
 template <typename T>
-T& held_by(PyObject* capsule, const char* name) {
+T& content_of(PyObject* capsule, const char* name) {
   void* held = PyCapsule_GetPointer(capsule, name);
   if (held == nullptr) throw PyError();
   return *static_cast<T*>(held);
@@ -155,12 +155,12 @@ inline void demand_count(Py_ssize_t count, Py_ssize_t expected) {
 }
 
 template <typename Function>
-PyCFunction fast(Function function) {
+PyCFunction as_cfunction(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-// A row of a table of methods. The function gets the module, and as many arguments as
-// `kCount` says, or what `flags` stand for: one, or with METH_VARARGS all in a tuple.
+// A row of a method table. The function gets the module, and either `kCount` arguments,
+// or those of `flags`: one, or with METH_VARARGS all in a tuple.
 template <auto kFunction, Py_ssize_t kCount = 1>
 PyMethodDef method(const char* name, const char* doc, int flags = METH_O) {
   if constexpr (std::is_invocable_v<decltype(kFunction), PyObject*, PyObject**>) {
@@ -171,7 +171,7 @@ PyMethodDef method(const char* name, const char* doc, int flags = METH_O) {
         return kFunction(module, arguments);
       });
     };
-    return {name, fast(+call), METH_FASTCALL, doc};
+    return {name, as_cfunction(+call), METH_FASTCALL, doc};
   } else {
     const auto call = [](PyObject* module, PyObject* argument) {
       return guarded([&] { return kFunction(module, argument); });
