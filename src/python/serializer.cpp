@@ -183,8 +183,8 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, GraphDecoder& 
   if (lease != nullptr && has_code && !code.is_foreign()) {
     const CodeBody& last = envelope->code.back();
     const std::size_t head = last.offset + last.bytes.size();
-    watcher = lease->start(state, envelope->bytes.first(head),
-                           [&]() -> const auto& { return verified; });
+    watcher = lease->start_recording(state, envelope->bytes.first(head),
+                                     [&]() -> const auto& { return verified; });
   }
   if (watcher != nullptr) context.arrivals.watch(*watcher);
   Ref object = decoder.decode(context);
@@ -192,7 +192,7 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, GraphDecoder& 
   modules.finish();
   // What was found elsewhere means another thing once the old name is here.
   const bool can_come_again = !modules.renaming().has_used_known();
-  if (watcher != nullptr && can_come_again) watcher->finish();
+  if (watcher != nullptr && can_come_again) watcher->finish_recording();
   return object;
 }
 

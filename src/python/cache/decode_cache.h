@@ -2,9 +2,9 @@
 
 // The decode cache. Workers receive the same function with other arguments, and other
 // instances of the same class: envelopes that share header, manifest, code and
-// definitions. The cache makes their functions by recipes and finds their classes,
-// without reading, verifying and building them again. The value of such an envelope is
-// verified and built.
+// definitions, the prefix. For a cached prefix, functions are built by a recipe and
+// classes are looked up; nothing of the prefix is read, verified or built again. The
+// value behind it is verified and built.
 
 #include <Python.h>
 
@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "python/cache/known_class.h"
+#include "python/cache/received_class.h"
 #include "python/cache/recipe.h"
 #include "python/decode/graph_decoder.h"
 #include "python/runtime/ref.h"
@@ -25,14 +25,14 @@
 
 namespace waybill::py {
 
-// An entry of the cache: a verified prefix, and how to get the objects of its
-// definitions. Holds code, recipes and weak references to classes; no module but the
-// first `builtins`, no globals, no function.
+// A cache entry: a verified prefix, and how to get the objects of its definitions.
+// Holds code, recipes and weak references to classes; no module but the first
+// `builtins`, no globals, no function.
 class CachedEnvelope final : public NodeWatcher {
  public:
-  // Null for an envelope that has no definitions that can be made again, that is too
-  // large to be kept, or that has lazy imports. `replaced`: how many entries for this
-  // prefix were replaced before.
+  // Null for an envelope that cannot be cached: without reusable definitions, too
+  // large, or with lazy imports. `replaced`: the number of earlier entries for this
+  // prefix that were replaced.
   static std::unique_ptr<CachedEnvelope> make(const State& state,
                                               const VerifiedEnvelope& envelope,
                                               std::uint32_t replaced);
@@ -43,17 +43,18 @@ class CachedEnvelope final : public NodeWatcher {
 
   // The object of an envelope with this prefix. Null if its definitions differ, if a
   // class has changed, if a module is not imported or lacks a name, or if the envelope
-  // is not sound. Then no code of others has run, and nothing was imported.
+  // is not sound. Then no foreign code has run, and nothing was imported.
   Ref decode(State& state, BytesView bytes);
 
-  // For an envelope with this prefix that is decoded in full: whether it has the same
-  // definitions. If so, the decoder reports their functions and classes by built(), and
-  // finish() makes the entry ready for decode(). cancel() ends that without a result.
-  bool begin(BytesView bytes);
+  // Starts recording an envelope that is decoded in full; false if its definitions
+  // differ. The decoder reports functions and classes to built(), and
+  // finish_recording() makes the entry ready for decode(). cancel_recording() ends the
+  // recording without a result.
+  bool start_recording(BytesView bytes);
   const std::vector<std::size_t>& starts() const override { return starts_; }
-  void built(std::size_t number, PyObject* object, bool was_there) override;
-  void finish();
-  void cancel();
+  void built(std::size_t number, PyObject* object, bool did_exist) override;
+  void finish_recording();
+  void cancel_recording();
 
  private:
   static constexpr std::size_t kMaxImports = 16;
@@ -62,60 +63,60 @@ class CachedEnvelope final : public NodeWatcher {
   using Modules = std::array<Ref, kMaxImports>;
 
   bool find_modules(Modules& modules) const;
-  bool can_make();
+  bool can_reuse_classes();
   bool make_objects(const Modules& modules, std::vector<Ref>& objects) const;
   Ref object_at(std::size_t position, std::span<const Ref> objects) const;
-  bool has_functions() const { return classes_.size() != places_.size(); }
-  bool move_methods(std::span<const Ref> objects) const;
+  bool has_functions() const { return classes_.size() != nodes_.size(); }
+  bool rebind_methods(std::span<const Ref> objects) const;
 
   const State& state_;
   std::unique_ptr<envelope::VerifiedPrefix> prefix_;
   std::vector<Ref> imports_;  // Names of modules; null if not needed at load.
   std::uint32_t replaced_ = 0;
-  std::vector<Recipe::Place> places_;
-  std::vector<KnownClass> classes_;  // Those of the places, in their order.
+  std::vector<Recipe::Node> nodes_;
+  std::vector<ReceivedClass> classes_;  // Of the nodes, in their order.
   // Classes whose methods get the globals of the functions, by number in classes_.
-  std::vector<std::size_t> moved_;
+  std::vector<std::size_t> rebound_classes_;
   std::optional<Recipe> recipe_;
   bool is_ready_ = false;  // For decode().
-  // Whether the definitions are built each time: all that is saved is their check.
-  bool builds_anew_ = false;
-  // While places are watched.
+  // Whether definitions are built each time: the entry then only saves their check.
+  bool rebuilds_definitions_ = false;
+  // During a recording.
   std::vector<std::size_t> starts_;
-  std::size_t built_ = 0;
-  bool was_all_there_ = false;
-  bool can_tell_changes_ = false;   // Of each class.
-  std::vector<PyObject*> globals_;  // Addresses: of the functions.
+  std::size_t built_count_ = 0;
+  bool did_classes_exist_ = false;
+  bool detects_changes_ = false;    // Of each class.
+  std::vector<PyObject*> globals_;  // Addresses of the functions' globals.
 };
 
-// A set-associative table of entries, by their first bytes. An envelope gets an entry
-// when its prefix comes a second time; a new entry replaces the oldest of its set.
-// Needs the GIL.
+// A set-associative table of entries, keyed by their first bytes. A prefix gets an
+// entry when it is received for the second time; a new entry replaces the oldest of its
+// set. Needs the GIL.
 class DecodeCache {
  private:
   struct Entry {
     std::uint64_t key = 0;
     std::unique_ptr<CachedEnvelope> envelope;
 
-    bool is_start_of(std::uint64_t its_key, BytesView bytes) const {
-      return key == its_key && envelope && envelope->is_start_of(bytes);
+    bool is_start_of(std::uint64_t other_key, BytesView bytes) const {
+      return key == other_key && envelope && envelope->is_start_of(bytes);
     }
   };
   struct Set {
     std::array<Entry, 4> entries;
-    std::size_t next = 0;  // The entry that is replaced next.
+    std::size_t next = 0;  // The entry to be replaced next.
   };
 
  public:
-  // The key is a hash of so many bytes. They hold the start of the manifest, with
+  // The key is a hash of this many bytes. They hold the start of the manifest, with
   // functions and lines, or of the code, with names, so few prefixes share a key.
   static constexpr std::size_t kKeyBytes = 48;
   // For shorter prefixes. No prefix is shorter than this.
   static constexpr std::size_t kShortKeyBytes = 32;
 
-  // The exclusive use of an entry while an envelope is decoded: code that runs
-  // meanwhile may decode a like envelope, and does not find the entry. The destructor
-  // puts the entry back.
+  // Takes an entry out of the table while an envelope is decoded, so that code that
+  // runs meanwhile and decodes a similar envelope does not find it. The destructor puts
+  // the entry back.
   class Lease {
    public:
     Lease(DecodeCache& cache, BytesView bytes);
@@ -126,45 +127,45 @@ class DecodeCache {
     // CachedEnvelope::decode; null if there is no entry.
     Ref decode(State& state);
 
-    // The entry that is to watch while the envelope is decoded in full, and to be
-    // finished after that. Null if there is none: most prefixes come once. `prefix`:
+    // The entry that records while the envelope is decoded in full; the caller finishes
+    // the recording. Null if there is none: most prefixes are received once. `prefix`:
     // the envelope up to the end of its last code body. `open` returns the envelope as
-    // a Result<VerifiedEnvelope>; it is called once at most.
+    // a Result<VerifiedEnvelope>; it is called at most once.
     template <typename Open>
-    CachedEnvelope* start(const State& state, BytesView prefix, Open open) {
+    CachedEnvelope* start_recording(const State& state, BytesView prefix, Open open) {
       if (prefix.size() < kShortKeyBytes) return nullptr;
-      if (!entry_ && prefix.size() >= kKeyBytes) find(kKeyBytes);
-      if (!entry_ && !cache_.came_before(prefix)) return nullptr;
-      if (entry_ && entry_->begin(bytes_)) return entry_.get();
-      // A prefix whose nodes differ each time would get an entry each time.
+      if (!entry_ && prefix.size() >= kKeyBytes) take_entry(kKeyBytes);
+      if (!entry_ && !cache_.check_and_mark_recent(prefix)) return nullptr;
+      if (entry_ && entry_->start_recording(bytes_)) return entry_.get();
+      // A prefix whose definitions differ each time would get an entry each time.
       const std::uint32_t replaced = entry_ ? entry_->replaced() + 1 : 0;
       if (replaced >= kMaxReplaced) return nullptr;
       const auto& envelope = open();
       entry_ = envelope ? CachedEnvelope::make(state, *envelope, replaced) : nullptr;
-      return entry_ && entry_->begin(bytes_) ? entry_.get() : nullptr;
+      return entry_ && entry_->start_recording(bytes_) ? entry_.get() : nullptr;
     }
 
    private:
     static constexpr std::uint32_t kMaxReplaced = 8;
 
-    // Sets the key, and takes the entry that has it.
-    bool find(std::size_t key_size);
-    Entry& place_for() const;
+    // Sets the key, and takes the entry with this key; false if there is none.
+    bool take_entry(std::size_t key_size);
+    Entry& slot_for() const;
 
     DecodeCache& cache_;
-    Entry* place_ = nullptr;  // Where the entry came from.
+    Entry* slot_ = nullptr;  // That the entry was taken from.
     BytesView bytes_;
     std::uint64_t key_;
     std::unique_ptr<CachedEnvelope> entry_;
   };
 
  private:
-  // Whether an envelope with this prefix came lately. Notes that one has.
-  bool came_before(BytesView prefix);
+  // Whether an envelope with this prefix was received recently. Records this one.
+  bool check_and_mark_recent(BytesView prefix);
   Set& set_of(std::uint64_t key) { return sets_[key % sets_.size()]; }
 
   std::array<Set, 64> sets_;
-  std::array<std::uint64_t, 512> seen_{};  // Hashes of prefixes.
+  std::array<std::uint64_t, 512> recent_prefixes_{};  // Hashes of prefixes.
 };
 
 }  // namespace waybill::py

@@ -19,10 +19,10 @@ using bytecode::Operation;
 
 namespace {
 
-// Wrappers inside each other are looked through so far.
-constexpr int kDeepest = 8;
+// Of nested wrappers.
+constexpr int kMaxDepth = 8;
 
-// A type of functools, if that is what this is an instance of.
+// Whether an object is an instance of this type of functools, which is not imported.
 bool is_of_functools(const State& state, PyObject* object, const char* name) {
   if (std::string_view(Py_TYPE(object)->tp_name) != name) return false;
   PyObject* module = find_module(state, state.intern_table.get("functools").get());
@@ -41,23 +41,23 @@ bool is_method(const State& state, PyObject* attribute, int depth) {
            PyType_IsSubtype(type, &PyClassMethod_Type) ||
            PyType_IsSubtype(type, &PyStaticMethod_Type);
   }
-  if (depth >= kDeepest) return false;
+  if (depth >= kMaxDepth) return false;
   return std::ranges::all_of(names, [&](const char* name) {
     const Ref wrapped = get_attribute(attribute, name);
     return wrapped.get() == Py_None || is_method(state, wrapped.get(), depth + 1);
   });
 }
 
-// What leads to the globals of a function without a statement.
+// Names through which code reaches its globals without a global statement.
 bool leads_to_globals(std::string_view name) {
   return name == "globals" || name == "__globals__" || name == "exec" ||
          name == "eval" || name == "f_globals";
 }
 
-// Whether `look` says so of a code object, or of one in it. It gets the code, its
-// tables and its instructions. True also where these cannot be read.
-template <typename Look>
-bool any_code(PyObject* code, Look look) {
+// Whether `predicate` holds for a code object or one nested in it. It gets the code,
+// its tables and its instructions. True also if these cannot be read.
+template <typename Predicate>
+bool any_code(PyObject* code, Predicate predicate) {
   std::vector<Ref> left = {Ref::share(code)};
   while (!left.empty()) {
     const Ref next = std::move(left.back());
@@ -66,7 +66,7 @@ bool any_code(PyObject* code, Look look) {
     const CodeTables tables(object);
     const auto instructions =
         bytecode::read_instructions(kPythonVersion, tables.view().instructions);
-    if (!instructions || look(object, tables.view(), *instructions)) return true;
+    if (!instructions || predicate(object, tables.view(), *instructions)) return true;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_consts); ++i) {
       PyObject* constant = PyTuple_GET_ITEM(object->co_consts, i);
       if (PyCode_Check(constant)) left.push_back(Ref::share(constant));

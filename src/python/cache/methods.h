@@ -1,7 +1,7 @@
 #pragma once
 
-// What among the attributes of a class is a method: code, which comes from the program
-// that sends the class. All else is state, which is the receiver's.
+// Which attributes of a class are methods, that is code. The sender's methods replace
+// the receiver's; all other attributes are state, which the receiver keeps.
 
 #include <Python.h>
 
@@ -14,28 +14,28 @@
 
 namespace waybill::py {
 
-// The names under which a classmethod, staticmethod, property, cached_property or
-// partialmethod has the functions that it calls; none for all else.
+// The attributes of a classmethod, staticmethod, property, cached_property or
+// partialmethod that hold the functions it calls; none for other objects.
 std::span<const char* const> wrapped_in(const State& state, PyObject* attribute);
 
-// Whether it is a function, or one of these and what is derived from them around
-// functions alone.
+// Whether an attribute is a function, or one of these wrappers (or of a type derived
+// from them) that wraps functions only.
 bool is_method(const State& state, PyObject* attribute);
 
-// Whether two methods of one kind run different code.
+// Whether two methods of one type run different code.
 bool has_other_code(const State& state, PyObject* own, PyObject* value);
 
-// Makes a dict or set equal to another of its kind, in its order, in one step for
-// whoever has the interpreter's lock: hashes are taken over, and what goes is dropped
-// last. Keys that are equal must be equal without code of their own.
+// Replaces the items of a dict by those of another, in its order. Other threads see
+// either all old or all new items: no key is hashed anew, and old items are dropped
+// last. Comparing the keys must run no foreign code.
 void replace_items(PyObject* target, PyObject* source);
 
-// Whether code, or code in it, may change the globals it runs with: by a statement, or
-// by one of the names that lead to them.
+// Whether code, or code nested in it, can change its globals: by a statement, or
+// through a name such as `globals`.
 bool may_write_globals(PyObject* code);
 
-// The names in code, and in code in it, that mean functions by value in these globals.
-// Nothing where code cannot be read.
+// The names in code, and in code nested in it, that mean functions by value in these
+// globals. Nothing if the instructions cannot be read.
 std::optional<std::vector<Ref>> names_of_functions(const State& state, PyObject* code,
                                                    PyObject* globals);
 

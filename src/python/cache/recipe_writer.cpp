@@ -1,179 +1,263 @@
-// Parts that never change are folded into one constant. A namespace is a copy of a dict
-// that has all its names from the start, with None where a step puts the value: nothing
-// looks at it before. Tested by tests/python/cache/test_recipes.py.
-
-#include "python/cache/recipe_writer.h"
+// Writes the recipe of the definitions of a payload. Parts that never change are folded
+// into one constant. A namespace is a copy of a prototype: a dict that has all names
+// from the start, with None where a later step stores the value. No step reads it
+// before. Tested by tests/python/cache/test_recipes.py.
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
+#include "format/shapes.h"
 #include "python/cache/methods.h"
+#include "python/cache/recipe.h"
+#include "python/cache/recipe_builder.h"
 #include "python/decode/nodes/function_fields.h"
 #include "python/decode/scalars.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
+#include "wire/reader.h"
 
 namespace waybill::py {
+
+namespace {
 
 using wire::FunctionField;
 using wire::NodeTag;
 
+// Reads definitions in the order in which the decoder builds them. Member functions
+// return false for a value that no step builds; then there is no recipe. State,
+// envelope, nodes and code must outlive the writer.
+class RecipeWriter {
+ public:
+  using Nodes = std::span<const Recipe::Node>;
+
+  RecipeWriter(const State& state, const Envelope& envelope, Nodes nodes,
+               Recipe::CodeUses& code)
+      : state_(state),
+        envelope_(envelope),
+        nodes_(nodes),
+        code_(code),
+        steps_(envelope, nodes) {}
+
+  std::optional<Recipe> write();
+
+ private:
+  using Action = Recipe::Action;
+
+  // Of nested values. Deeper payloads are not worth a recipe.
+  static constexpr int kMaxDepth = 32;
+  static constexpr std::uint64_t kNone = RecipeBuilder::kNone;
+
+  // Each writes the steps for one value, or for the parts of one.
+  bool write_definition();
+  bool write_value(int depth);
+  bool write_items(std::uint64_t count, int depth);
+  bool write_extension(const wire::Token& token);
+  bool write_tuple(std::uint64_t count, std::size_t offset, int depth);
+  bool write_dict(std::uint64_t count, int depth);
+  bool write_node(wire::NodeTag tag, std::uint64_t count, std::size_t offset,
+                  int depth);
+  bool write_global();
+  bool read_text_or_none(Ref& text);
+  bool write_namespace(std::size_t offset);
+  bool write_namespace_value(int depth);
+  bool drop_value(int depth);
+  bool write_cells(std::uint64_t& count, std::vector<std::uint32_t>& fresh, int depth);
+  bool write_function(std::size_t offset, int depth);
+  bool write_field(wire::FunctionField field, const Ref& prototype,
+                   const std::vector<std::uint32_t>& fresh, int depth);
+  bool store_globals(const Ref& prototype, int depth);
+  bool write_cell_contents(const std::vector<std::uint32_t>& fresh, int depth);
+  bool skip_empty_content();
+
+  // The caller provides the classes: steps build only the globals that their methods
+  // add to namespaces of functions.
+  bool write_nested_class(std::uint64_t count, std::size_t offset, int depth);
+  bool skip_value(int depth);
+  bool skip_values(std::uint64_t count, int depth);
+  bool skip_class(std::uint64_t count, std::size_t offset, int depth);
+  bool skip_method(int depth);
+  std::uint64_t reference_ahead() const;
+  // The number of the class or function at a position; nodes_.size() if there is none.
+  std::uint32_t node_at(std::size_t position) const;
+
+  struct MadeNamespace {
+    Ref name, package;
+    bool is_package;
+    Ref prototype;
+    std::uint32_t number;  // Of the saved value.
+  };
+
+  const State& state_;
+  const Envelope& envelope_;
+  Nodes nodes_;
+  Recipe::CodeUses& code_;
+  bool has_classes_ = false;  // At any depth of the definitions.
+  wire::Reader reader_{{}};
+  RecipeBuilder steps_;
+  std::vector<MadeNamespace> namespaces_;
+  Ref prototype_;  // Of the current function's namespace.
+};
+
 std::optional<Recipe> RecipeWriter::write() {
-  const auto is_class = [](const Recipe::Place& place) { return place.is_class; };
-  if (std::ranges::all_of(places_, is_class)) return steps_.take();
-  has_classes_ = std::ranges::any_of(places_, is_class);
+  const auto is_class = [](const Recipe::Node& node) { return node.is_class; };
+  if (std::ranges::all_of(nodes_, is_class)) return steps_.take();
+  has_classes_ = std::ranges::any_of(nodes_, is_class);
   const Definitions& definitions = envelope_.definitions;
   const BytesView bytes = envelope_.payload.bytes;
   reader_ = wire::Reader(
       bytes.subspan(definitions.start, definitions.value - definitions.start), {},
       definitions.start);
   for (std::size_t i = 0; i < definitions.count; ++i) {
-    if (!definition()) return std::nullopt;
+    if (!write_definition()) return std::nullopt;
   }
   return steps_.take();
 }
 
-bool RecipeWriter::definition() {
+bool RecipeWriter::write_definition() {
   const std::size_t position = reader_.offset();
-  const std::uint32_t number = place_at(position);
-  if (number != places_.size() && places_[number].is_class) return pass(0);
-  return value(0) && steps_.step(Action::kPop);
+  const std::uint32_t number = node_at(position);
+  if (number != nodes_.size() && nodes_[number].is_class) return skip_value(0);
+  return write_value(0) && steps_.add(Action::kPop);
 }
 
-std::uint32_t RecipeWriter::place_at(std::size_t position) const {
+std::uint32_t RecipeWriter::node_at(std::size_t position) const {
   const auto found =
-      std::ranges::lower_bound(places_, position, {}, &Recipe::Place::position);
-  const bool is_there = found != places_.end() && found->position == position;
-  return static_cast<std::uint32_t>(is_there ? found - places_.begin()
-                                             : std::ssize(places_));
+      std::ranges::lower_bound(nodes_, position, {}, &Recipe::Node::position);
+  const bool is_there = found != nodes_.end() && found->position == position;
+  return static_cast<std::uint32_t>(is_there ? found - nodes_.begin()
+                                             : std::ssize(nodes_));
 }
 
-// One value, whatever it is. False if no step makes it.
-bool RecipeWriter::value(int depth) {
-  if (depth > kDeepest) return false;
+bool RecipeWriter::write_value(int depth) {
+  if (depth > kMaxDepth) return false;
   const std::size_t offset = reader_.offset();
   wire::Token token;
   if (!reader_.next(token)) return false;
-  if (Ref scalar = scalar_of(token)) return steps_.constant(std::move(scalar), offset);
+  if (Ref scalar = scalar_of(token))
+    return steps_.add_constant(std::move(scalar), offset);
   switch (token.type) {
     case wire::TokenType::kText:
-      return steps_.constant(new_text(token.text()), offset);
+      return steps_.add_constant(new_text(token.text()), offset);
     case wire::TokenType::kBinary:
-      return steps_.constant(
+      return steps_.add_constant(
           Ref::steal(PyBytes_FromStringAndSize(
               token.text().data(), static_cast<Py_ssize_t>(token.bytes.size()))),
           offset);
     case wire::TokenType::kExtension:
-      return extension(token);
+      return write_extension(token);
     case wire::TokenType::kMap:
-      return dict(token.count, depth) && steps_.save_made(offset);
+      return write_dict(token.count, depth) && steps_.save_made(offset);
     case wire::TokenType::kArray: {
       std::uint8_t tag = 0;
       if (token.count != 0 && reader_.read_node_tag(tag)) {
-        return node(static_cast<NodeTag>(tag), token.count - 1, offset, depth);
+        return write_node(static_cast<NodeTag>(tag), token.count - 1, offset, depth);
       }
-      return items(token.count, depth) && steps_.step(Action::kList, token.count) &&
-             steps_.save_made(offset);
+      return write_items(token.count, depth) &&
+             steps_.add(Action::kList, token.count) && steps_.save_made(offset);
     }
     default:
       return false;
   }
 }
 
-bool RecipeWriter::items(std::uint64_t count, int depth) {
+bool RecipeWriter::write_items(std::uint64_t count, int depth) {
   for (; count != 0; --count) {
-    if (!value(depth + 1)) return false;
+    if (!write_value(depth + 1)) return false;
   }
   return true;
 }
 
-bool RecipeWriter::extension(const wire::Token& token) {
+bool RecipeWriter::write_extension(const wire::Token& token) {
   std::uint64_t number = 0;
   if (!wire::index_of(token.bytes, number)) return false;
   switch (static_cast<wire::ExtType>(token.ext_type)) {
     case wire::ExtType::kModule:
-      return steps_.step(Action::kModule, number);
+      return steps_.add(Action::kModule, number);
     case wire::ExtType::kReference:
-      return steps_.reference(number);
+      return steps_.add_reference(number);
     default:
       return false;
   }
 }
 
-bool RecipeWriter::tuple(std::uint64_t count, std::size_t offset, int depth) {
-  const std::size_t since = steps_.size();
-  if (!items(count, depth)) return false;
-  if (!steps_.are_constants(since, count)) {
-    return steps_.step(Action::kTuple, count) && steps_.save_made(offset);
+bool RecipeWriter::write_tuple(std::uint64_t count, std::size_t offset, int depth) {
+  const std::size_t start = steps_.size();
+  if (!write_items(count, depth)) return false;
+  if (!steps_.are_constants(start, count)) {
+    return steps_.add(Action::kTuple, count) && steps_.save_made(offset);
   }
   Ref made = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (auto place = static_cast<Py_ssize_t>(count); place-- != 0;) {
-    PyTuple_SET_ITEM(made.get(), place, steps_.unstep().release());
+    PyTuple_SET_ITEM(made.get(), place, steps_.pop_constant().release());
   }
-  return steps_.constant(std::move(made), offset);
+  return steps_.add_constant(std::move(made), offset);
 }
 
-// A dict with names as keys.
-bool RecipeWriter::dict(std::uint64_t count, int depth) {
-  const std::size_t since = steps_.size();
+// Accepts only text as keys.
+bool RecipeWriter::write_dict(std::uint64_t count, int depth) {
+  const std::size_t start = steps_.size();
   const Ref names = Ref::steal(PyDict_New());
   for (std::uint64_t i = 0; i < count; ++i) {
     std::string_view name;
     if (!reader_.read_text(name, {})) return false;
     Ref key = state_.intern_table.get(name);
     check(PyDict_SetItem(names.get(), key.get(), Py_None));
-    steps_.step(Action::kConstant, 0, std::move(key));
-    if (!value(depth + 1)) return false;
+    steps_.add(Action::kConstant, 0, std::move(key));
+    if (!write_value(depth + 1)) return false;
   }
   if (static_cast<std::uint64_t>(PyDict_GET_SIZE(names.get())) != count) return false;
-  if (!steps_.are_constants(since, 2 * count)) return steps_.step(Action::kDict, count);
+  if (!steps_.are_constants(start, 2 * count)) return steps_.add(Action::kDict, count);
   for (std::uint64_t i = 0; i < count; ++i) {
-    const Ref last_value = steps_.unstep();
-    const Ref key = steps_.unstep();
+    const Ref last_value = steps_.pop_constant();
+    const Ref key = steps_.pop_constant();
     check(PyDict_SetItem(names.get(), key.get(), last_value.get()));
   }
-  return steps_.step(Action::kCopy, 0, names);
+  return steps_.add(Action::kCopy, 0, names);
 }
 
-bool RecipeWriter::node(NodeTag tag, std::uint64_t count, std::size_t offset,
-                        int depth) {
+bool RecipeWriter::write_node(NodeTag tag, std::uint64_t count, std::size_t offset,
+                              int depth) {
   switch (tag) {
     case NodeTag::kTuple:
-      return tuple(count, offset, depth);
+      return write_tuple(count, offset, depth);
     case NodeTag::kGlobal:
-      return global() && steps_.save_found(offset);
+      return write_global() && steps_.save_found(offset);
     case NodeTag::kNamespace:
-      return count == 3 && name_space(offset);
+      return count == 3 && write_namespace(offset);
     case NodeTag::kFunction:
-      return function(offset, depth);
+      return write_function(offset, depth);
     case NodeTag::kClass:
-      return type(count, offset, depth);
+      return write_nested_class(count, offset, depth);
     default:
       return false;
   }
 }
 
-bool RecipeWriter::global() {
+bool RecipeWriter::write_global() {
   wire::Token module;
   std::string_view name;
   std::uint64_t import = 0;
   if (!reader_.next(module) || !reader_.read_text(name, {})) return false;
   const std::size_t dot = name.find('.');
   const bool is_builtin = module.type == wire::TokenType::kNil;
-  // Special names are looked for in the type of modules first.
+  // getattr() looks for special names in the module type first.
   if ((dot != name.npos && !is_builtin) || name.starts_with("__")) return false;
   Ref text = state_.intern_table.get(name.substr(0, dot));
   if (!is_builtin) {
     return wire::index_of(module.bytes, import) &&
-           steps_.step(Action::kGlobal, import, std::move(text));
+           steps_.add(Action::kGlobal, import, std::move(text));
   }
-  steps_.step(Action::kBuiltin, 0, std::move(text));
+  steps_.add(Action::kBuiltin, 0, std::move(text));
   if (dot == name.npos) return true;
-  return steps_.step(Action::kOfType, 0, state_.intern_table.get(name.substr(dot + 1)));
+  return steps_.add(Action::kMethodOfType, 0,
+                    state_.intern_table.get(name.substr(dot + 1)));
 }
 
-bool RecipeWriter::text_or_none(Ref& text) {
+bool RecipeWriter::read_text_or_none(Ref& text) {
   if (reader_.read_nil()) return true;
   std::string_view view;
   if (!reader_.read_text(view, {})) return false;
@@ -181,45 +265,46 @@ bool RecipeWriter::text_or_none(Ref& text) {
   return true;
 }
 
-bool RecipeWriter::name_space(std::size_t offset) {
+bool RecipeWriter::write_namespace(std::size_t offset) {
   Ref name, package;
   wire::Token is_package;
-  if (!text_or_none(name) || !text_or_none(package) || !reader_.next(is_package)) {
+  if (!read_text_or_none(name) || !read_text_or_none(package) ||
+      !reader_.next(is_package)) {
     return false;
   }
-  const bool is_new_package = is_package.integer != 0;
-  const auto known = std::ranges::find_if(namespaces_, [&](const auto& one) {
+  const bool has_path = is_package.integer != 0;
+  const auto made = std::ranges::find_if(namespaces_, [&](const auto& one) {
     return name && one.name.get() == name.get() && one.package.get() == package.get() &&
-           one.is_package == is_new_package;  // Names are interned.
+           one.is_package == has_path;  // Names are interned.
   });
-  if (known != namespaces_.end()) {
-    namespace_ = known->plain;
-    steps_.step(Action::kLoad, known->number);
-    steps_.note_namespace(offset, known->number, namespace_);
+  if (made != namespaces_.end()) {
+    prototype_ = made->prototype;
+    steps_.add(Action::kLoad, made->number);
+    steps_.record_namespace(offset, made->number, prototype_);
     return true;
   }
-  const Ref plain = Ref::steal(PyDict_New());
-  describe_namespace(state_, plain.get(), name.get(), package.get(), is_new_package);
-  steps_.step(Action::kCopy, 0, plain);
-  if (is_new_package) steps_.step(Action::kPackage);
-  namespace_ = plain;
+  const Ref prototype = Ref::steal(PyDict_New());
+  describe_namespace(state_, prototype.get(), name.get(), package.get(), has_path);
+  steps_.add(Action::kCopy, 0, prototype);
+  if (has_path) steps_.add(Action::kAddPath);
+  prototype_ = prototype;
   const std::uint32_t number = steps_.save();
-  steps_.note_namespace(offset, number, plain);
-  namespaces_.push_back({name, package, is_new_package, plain, number});
+  steps_.record_namespace(offset, number, prototype);
+  namespaces_.push_back({name, package, has_path, prototype, number});
   return true;
 }
 
-// A namespace, new or known, of which namespace_ is the plain dict from then on.
-bool RecipeWriter::any_namespace(int depth) {
-  if (const RecipeBuilder::Known* known = steps_.find_known(reference_ahead()))
-    namespace_ = known->object;
-  return value(depth + 1) && namespace_;
+// Writes a new or an earlier namespace, and sets prototype_ to its prototype.
+bool RecipeWriter::write_namespace_value(int depth) {
+  if (const RecipeBuilder::Value* made = steps_.find_value(reference_ahead()))
+    prototype_ = made->object;
+  return write_value(depth + 1) && prototype_;
 }
 
-// [cell…], each a new cell or one that was saved. `fresh` gets where the new ones
-// are.
-bool RecipeWriter::cells(std::uint64_t& count, std::vector<std::uint32_t>& fresh,
-                         int depth) {
+// [cell…], each a new cell or a saved one. `fresh` receives the numbers of the new
+// ones.
+bool RecipeWriter::write_cells(std::uint64_t& count, std::vector<std::uint32_t>& fresh,
+                               int depth) {
   if (!reader_.read_array(count, {})) return false;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::size_t offset = reader_.offset();
@@ -227,7 +312,7 @@ bool RecipeWriter::cells(std::uint64_t& count, std::vector<std::uint32_t>& fresh
     std::uint64_t values = 0;
     std::uint8_t tag = 0;
     if (!ahead.read_array(values, {})) {
-      if (!value(depth + 1)) return false;
+      if (!write_value(depth + 1)) return false;
       continue;
     }
     if (values != 1 || !ahead.read_node_tag(tag) ||
@@ -235,98 +320,99 @@ bool RecipeWriter::cells(std::uint64_t& count, std::vector<std::uint32_t>& fresh
       return false;
     }
     reader_ = ahead;
-    steps_.step(Action::kCell);
+    steps_.add(Action::kCell);
     fresh.push_back(steps_.save());
-    steps_.note_made(offset, fresh.back());
+    steps_.record_made(offset, fresh.back());
   }
   return true;
 }
 
-bool RecipeWriter::function(std::size_t offset, int depth) {
+bool RecipeWriter::write_function(std::size_t offset, int depth) {
   std::uint64_t body = 0;
   std::uint64_t cell_count = 0;
   std::uint64_t field_count = 0;
   std::vector<std::uint32_t> fresh;
-  namespace_ = Ref();
-  if (!reader_.read_unsigned(body, UINT64_MAX, {}) || !any_namespace(depth)) {
+  prototype_ = Ref();
+  if (!reader_.read_unsigned(body, UINT64_MAX, {}) || !write_namespace_value(depth)) {
     return false;
   }
-  const Ref its_namespace = namespace_;
-  if (!cells(cell_count, fresh, depth)) return false;
+  const Ref prototype = prototype_;
+  if (!write_cells(cell_count, fresh, depth)) return false;
   Ref code = code_.next(body);
-  // Methods of a class that stays would have to see what is written into globals that
-  // they came with, and that only the function gets anew.
+  // Methods of a reused class keep their globals. They would not see what the function
+  // writes to its new ones.
   if (has_classes_ && may_write_globals(code.get())) return false;
   if (static_cast<std::uint64_t>(PyCode_GetNumFree(
           reinterpret_cast<PyCodeObject*>(code.get()))) != cell_count) {
     return false;
   }
-  steps_.step(Action::kFunction, cell_count, std::move(code));
-  const std::uint32_t number = place_at(offset);
-  steps_.step(Action::kSave, number);
-  steps_.note_made(offset, number);
+  steps_.add(Action::kFunction, cell_count, std::move(code));
+  const std::uint32_t number = node_at(offset);
+  steps_.add(Action::kSave, number);
+  steps_.record_made(offset, number);
   if (!reader_.read_map(field_count, {})) return false;
   for (; field_count != 0; --field_count) {
     std::uint64_t field = 0;
     if (!reader_.read_unsigned(field, UINT64_MAX, {}) ||
-        !this->field(static_cast<FunctionField>(field), its_namespace, fresh, depth)) {
+        !write_field(static_cast<FunctionField>(field), prototype, fresh, depth)) {
       return false;
     }
   }
   return true;
 }
 
-bool RecipeWriter::field(FunctionField field, const Ref& its_namespace,
-                         const std::vector<std::uint32_t>& fresh, int depth) {
-  if (field == FunctionField::kGlobals) return store_globals(its_namespace, depth);
-  if (field == FunctionField::kCells) return contents(fresh, depth);
+bool RecipeWriter::write_field(FunctionField field, const Ref& prototype,
+                               const std::vector<std::uint32_t>& fresh, int depth) {
+  if (field == FunctionField::kGlobals) return store_globals(prototype, depth);
+  if (field == FunctionField::kCells) return write_cell_contents(fresh, depth);
   const char* attribute = attribute_of_function(field);
-  return attribute != nullptr && value(depth + 1) &&
-         steps_.step(Action::kStoreField, static_cast<std::uint64_t>(field),
-                     state_.intern_table.get(attribute));
+  return attribute != nullptr && write_value(depth + 1) &&
+         steps_.add(Action::kStoreField, static_cast<std::uint64_t>(field),
+                    state_.intern_table.get(attribute));
 }
 
-bool RecipeWriter::store_globals(const Ref& its_namespace, int depth) {
+bool RecipeWriter::store_globals(const Ref& prototype, int depth) {
   std::uint64_t count = 0;
   if (!reader_.read_map(count, {})) return false;
   for (; count != 0; --count) {
     std::string_view text;
     if (!reader_.read_text(text, {})) return false;
     const Ref name = state_.intern_table.get(text);
-    if (raw_get(its_namespace.get(), name.get()) != nullptr) {
-      // Another function has brought it.
+    if (raw_get(prototype.get(), name.get()) != nullptr) {
+      // An earlier function has defined it.
       if (name.get() == state_.names.path.get() || !drop_value(depth)) return false;
       continue;
     }
-    const std::size_t since = steps_.size();
-    if (!value(depth + 1)) return false;
-    check(PyDict_SetItem(its_namespace.get(), name.get(), Py_None));
-    if (steps_.are_constants(since, 1)) {
-      check(PyDict_SetItem(its_namespace.get(), name.get(), steps_.unstep().get()));
+    const std::size_t start = steps_.size();
+    if (!write_value(depth + 1)) return false;
+    check(PyDict_SetItem(prototype.get(), name.get(), Py_None));
+    if (steps_.are_constants(start, 1)) {
+      check(PyDict_SetItem(prototype.get(), name.get(), steps_.pop_constant().get()));
     } else {
-      steps_.step(Action::kStoreGlobal, 0, name);
+      steps_.add(Action::kStoreGlobal, 0, name);
     }
   }
   return true;
 }
 
 bool RecipeWriter::drop_value(int depth) {
-  const std::size_t since = steps_.size();
-  return value(depth + 1) && steps_.drop_since(since);
+  const std::size_t start = steps_.size();
+  return write_value(depth + 1) && steps_.drop_from(start);
 }
 
-bool RecipeWriter::contents(const std::vector<std::uint32_t>& fresh, int depth) {
+bool RecipeWriter::write_cell_contents(const std::vector<std::uint32_t>& fresh,
+                                       int depth) {
   std::uint64_t count = 0;
   if (!reader_.read_array(count, {}) || count != fresh.size()) return false;
   for (const std::uint32_t cell : fresh) {
     if (skip_empty_content()) continue;
-    if (!value(depth + 1)) return false;
-    steps_.step(Action::kStoreContent, cell);
+    if (!write_value(depth + 1)) return false;
+    steps_.add(Action::kStoreContent, cell);
   }
   return true;
 }
 
-// Passes over what an empty cell has as its content.
+// Skips the content of an empty cell; false if the next content is another.
 bool RecipeWriter::skip_empty_content() {
   wire::Reader ahead = reader_;
   wire::Token token;
@@ -338,9 +424,96 @@ bool RecipeWriter::skip_empty_content() {
   return is_empty;
 }
 
-std::optional<Recipe> Recipe::of(const State& state, const Envelope& envelope,
-                                 std::span<const Place> places, CodeUses& code) {
-  return RecipeWriter(state, envelope, places, code).write();
+// ---- Classes -----------------------------------------------------------------------
+
+// A class inside a function.
+bool RecipeWriter::write_nested_class(std::uint64_t count, std::size_t offset,
+                                      int depth) {
+  return skip_class(count, offset, depth) && steps_.add(Action::kLoad, node_at(offset));
+}
+
+bool RecipeWriter::skip_class(std::uint64_t count, std::size_t offset, int depth) {
+  steps_.record_found(offset, node_at(offset));
+  return skip_values(count, depth);
+}
+
+bool RecipeWriter::skip_values(std::uint64_t count, int depth) {
+  for (; count != 0; --count) {
+    if (!skip_value(depth + 1)) return false;
+  }
+  return true;
+}
+
+// Skips one value of a class, except what functions share with it.
+bool RecipeWriter::skip_value(int depth) {
+  if (depth > kMaxDepth) return false;
+  const std::size_t offset = reader_.offset();
+  const std::uint64_t reference = reference_ahead();
+  wire::Token token;
+  if (!reader_.next(token)) return false;
+  // The class keeps its object, while each run gives the function a new one.
+  if (const RecipeBuilder::Value* made = steps_.find_value(reference)) {
+    return !made->is_made;
+  }
+  if (token.type == wire::TokenType::kMap) return skip_values(2 * token.count, depth);
+  if (token.type != wire::TokenType::kArray) return true;
+  std::uint8_t tag = 0;
+  if (token.count == 0 || !reader_.read_node_tag(tag)) {
+    return skip_values(token.count, depth);
+  }
+  if (envelope::uses_code(tag)) code_.skip();
+  switch (static_cast<NodeTag>(tag)) {
+    case NodeTag::kNamespace:
+      return token.count == 4 && write_namespace(offset) && steps_.add(Action::kPop);
+    case NodeTag::kGlobal:
+      if (steps_.reference_to(offset) == kNone) break;
+      return write_global() && steps_.save_found(offset) && steps_.add(Action::kPop);
+    case NodeTag::kFunction:
+      return skip_method(depth);
+    case NodeTag::kClass:
+      return skip_class(token.count - 1, offset, depth);
+    default:
+      break;
+  }
+  return skip_values(token.count - 1, depth);
+}
+
+bool RecipeWriter::skip_method(int depth) {
+  std::uint64_t body = 0;
+  std::uint64_t fields = 0;
+  prototype_ = Ref();
+  if (!reader_.read_unsigned(body, UINT64_MAX, {}) || !write_namespace_value(depth)) {
+    return false;
+  }
+  // The namespace is on top of the stack until the fields are read.
+  const Ref globals = prototype_;
+  if (!skip_value(depth + 1) || !reader_.read_map(fields, {})) return false;
+  for (; fields != 0; --fields) {
+    std::uint64_t field = 0;
+    if (!reader_.read_unsigned(field, UINT64_MAX, {})) return false;
+    const bool adds = field == static_cast<std::uint64_t>(FunctionField::kGlobals);
+    if (!(adds ? store_globals(globals, depth) : skip_value(depth + 1))) return false;
+  }
+  return steps_.add(Action::kPop);
+}
+
+// The number of the reference that comes next; kNone if another value does.
+std::uint64_t RecipeWriter::reference_ahead() const {
+  wire::Reader ahead = reader_;
+  wire::Token token;
+  std::uint64_t number = 0;
+  const bool is_reference =
+      ahead.next(token) && token.type == wire::TokenType::kExtension &&
+      token.ext_type == static_cast<std::int8_t>(wire::ExtType::kReference) &&
+      wire::index_of(token.bytes, number);
+  return is_reference ? number : kNone;
+}
+
+}  // namespace
+
+std::optional<Recipe> Recipe::create(const State& state, const Envelope& envelope,
+                                     std::span<const Node> nodes, CodeUses& code) {
+  return RecipeWriter(state, envelope, nodes, code).write();
 }
 
 }  // namespace waybill::py

@@ -1,5 +1,5 @@
-// The stack machine that a recipe is a program for. Tested by
-// tests/python/cache/test_recipes.py, which compares with loads without caches.
+// The stack machine. Tested by tests/python/cache/test_recipes.py, which compares with
+// loads() without caches.
 
 #include "python/cache/recipe.h"
 
@@ -17,8 +17,8 @@ namespace waybill::py {
 
 namespace {
 
-// What a module's dict says the module has, as getattr gives it if the module is of no
-// other type than most. Null if there is nothing, or what is not to be had by looking.
+// The attribute in a module's dict, which getattr gives for a plain module. Null if
+// there is none, or if it is lazy: only getattr resolves it.
 Ref attribute_of_module(const State& state, PyObject* module, PyObject* name) {
   if (!PyModule_CheckExact(module)) return {};
   PyObject* value = look_up_in(state, module, name);
@@ -26,7 +26,7 @@ Ref attribute_of_module(const State& state, PyObject* module, PyObject* name) {
   return Ref::share(value);
 }
 
-Ref function_of_type(PyObject* object, PyObject* name) {
+Ref method_of_type(PyObject* object, PyObject* name) {
   if (!PyType_Check(object)) return {};
   auto* type = reinterpret_cast<PyTypeObject*>(object);
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return {};
@@ -34,19 +34,19 @@ Ref function_of_type(PyObject* object, PyObject* name) {
   return value != nullptr && PyCFunction_CheckExact(value) ? Ref::share(value) : Ref();
 }
 
-class Run {
+class StackMachine {
  public:
   using Action = Recipe::Action;
   using Step = Recipe::Step;
 
-  Run(const State& state, std::span<const Ref> modules, std::vector<Ref> saved)
+  StackMachine(const State& state, std::span<const Ref> modules, std::vector<Ref> saved)
       : state_(state), modules_(modules), saved_(std::move(saved)) {
     stack_.reserve(kUsualDepth);
   }
 
   bool run(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
-      if (!take(step)) return false;
+      if (!execute(step)) return false;
     }
     return true;
   }
@@ -55,7 +55,7 @@ class Run {
  private:
   static constexpr std::size_t kUsualDepth = 16;
 
-  bool take(const Step& step) {
+  bool execute(const Step& step) {
     switch (step.action) {
       case Action::kConstant:
         return push(step.object);
@@ -67,16 +67,16 @@ class Run {
       case Action::kBuiltin:
         return push(
             attribute_of_module(state_, state_.builtins.get(), step.object.get()));
-      case Action::kOfType:
-        return replace(1, function_of_type(top(), step.object.get()));
+      case Action::kMethodOfType:
+        return replace(1, method_of_type(top(), step.object.get()));
       case Action::kTuple:
       case Action::kList:
-        return gather(step);
+        return make_sequence(step);
       case Action::kDict:
-        return gather_dict(step.number);
+        return make_dict(step.number);
       case Action::kCopy:
         return push(Ref::steal(PyDict_Copy(step.object.get())));
-      case Action::kPackage:
+      case Action::kAddPath:
         check(PyDict_SetItem(top(), state_.names.path.get(),
                              Ref::steal(PyList_New(0)).get()));
         return true;
@@ -123,7 +123,7 @@ class Run {
     return object;
   }
 
-  // The items on top of the stack, of which the first lies deepest.
+  // The items on top of the stack, the deepest first.
   std::span<Ref> last(std::size_t count) { return std::span(stack_).last(count); }
 
   bool replace(std::size_t count, Ref object) {
@@ -131,7 +131,7 @@ class Run {
     return push(std::move(object));
   }
 
-  bool gather(const Step& step) {
+  bool make_sequence(const Step& step) {
     const bool is_list = step.action == Action::kList;
     const auto count = static_cast<Py_ssize_t>(step.number);
     Ref made = Ref::steal(is_list ? PyList_New(count) : PyTuple_New(count));
@@ -140,7 +140,7 @@ class Run {
     return replace(step.number, std::move(made));
   }
 
-  bool gather_dict(std::size_t count) {
+  bool make_dict(std::size_t count) {
     Ref dict = Ref::steal(PyDict_New());
     const std::span<Ref> items = last(2 * count);
     for (std::size_t i = 0; i < items.size(); i += 2) {
@@ -164,8 +164,7 @@ class Run {
     return replace(count + 1, std::move(function));
   }
 
-  // The interpreter's functions for the most usual fields do what setting the attribute
-  // does.
+  // For the most frequent fields, what setting the attribute does in the end.
   void set_field(const Step& step, const Ref& value) {
     switch (static_cast<wire::FunctionField>(step.number)) {
       case wire::FunctionField::kDefaults:
@@ -181,7 +180,7 @@ class Run {
 
   const State& state_;
   std::span<const Ref> modules_;
-  // The stacks of all but deep recipes are here.
+  // Stacks of usual depth need no heap.
   alignas(Ref) std::array<std::byte, kUsualDepth * sizeof(Ref)> first_items_;
   std::pmr::monotonic_buffer_resource items_memory_{first_items_.data(),
                                                     first_items_.size()};
@@ -191,14 +190,14 @@ class Run {
 
 }  // namespace
 
-bool Recipe::make(const State& state, std::span<const Ref> modules,
-                  std::vector<Ref>& objects) const {
+bool Recipe::run(const State& state, std::span<const Ref> modules,
+                 std::vector<Ref>& objects) const {
   objects.resize(saved_count_);
   if (steps_.empty()) return true;  // All definitions are classes.
-  Run run(state, modules, std::move(objects));
-  const bool is_made = run.run(steps_);
-  objects = std::move(run.saved());
-  return is_made;
+  StackMachine machine(state, modules, std::move(objects));
+  const bool is_complete = machine.run(steps_);
+  objects = std::move(machine.saved());
+  return is_complete;
 }
 
 std::optional<std::uint32_t> Recipe::number_at(std::size_t position) const {
