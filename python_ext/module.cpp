@@ -10,8 +10,7 @@
 #include "methods.h"
 #include "options.h"
 #include "python/capsules.h"
-#include "python/chosen_devices.h"
-#include "python/sent_sources.h"
+#include "python/device_mapping.h"
 #include "python/serializer.h"
 #include "waybill/report.h"
 
@@ -234,7 +233,9 @@ Ref cache_info(PyObject* module, PyObject*) {
   return waybill::py::cache_info(state_of(module));
 }
 
-Ref chosen_devices(PyObject*, PyObject*) { return waybill::py::chosen_devices(); }
+Ref chosen_devices(PyObject*, PyObject*) {
+  return waybill::py::current_device_mapping();
+}
 
 Ref inspect(PyObject* module, PyObject* data) {
   const Input input(data);

@@ -172,7 +172,7 @@ Ref load_part(PyObject* module, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(held.get());
   py::DecodeHooks hooks;
   hooks.memory = arguments[2];
-  if (!PyMemoryView_Check(hooks.memory) || !file.fits(hooks.memory)) {
+  if (!PyMemoryView_Check(hooks.memory) || !file.has_same_size(hooks.memory)) {
     PyErr_SetString(PyExc_TypeError, "load_part() takes a mapping of the same file");
     throw PyError();
   }

@@ -51,8 +51,8 @@ const PolicyPointer& pointer_of(PyObject* capsule) {
   return content_of<PolicyPointer>(capsule);
 }
 
-// In the order in which Python has them.
-constexpr std::size_t Limits::* kCeilings[] = {
+// In the order of waybill.security.Limits.
+constexpr std::size_t Limits::* kLimits[] = {
     &Limits::max_bytes,  &Limits::max_values,   &Limits::max_depth,
     &Limits::max_text,   &Limits::max_integer,  &Limits::max_items,
     &Limits::max_memory, &Limits::max_unfolded, &Limits::max_key_steps,
@@ -61,13 +61,13 @@ constexpr std::size_t Limits::* kCeilings[] = {
 Limits limits_of(PyObject* tuple) {
   Limits limits;
   if (!PyTuple_Check(tuple) ||
-      PyTuple_GET_SIZE(tuple) != static_cast<Py_ssize_t>(std::size(kCeilings))) {
+      PyTuple_GET_SIZE(tuple) != static_cast<Py_ssize_t>(std::size(kLimits))) {
     raise(PyExc_TypeError, "limits should be a waybill.security.Limits");
   }
   Py_ssize_t index = 0;
-  for (std::size_t Limits::* ceiling : kCeilings) {
+  for (std::size_t Limits::* limit : kLimits) {
     PyObject* value = PyTuple_GET_ITEM(tuple, index++);
-    limits.*ceiling = value == Py_None ? Limits::kNone : PyLong_AsSize_t(value);
+    limits.*limit = value == Py_None ? Limits::kNone : PyLong_AsSize_t(value);
     check(PyErr_Occurred() != nullptr ? -1 : 0);
   }
   return limits;
@@ -121,12 +121,12 @@ LoadOptions load_options_of(PyObject* tuple) {
 }
 
 Ref limits_tuple(const Limits& limits) {
-  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(std::size(kCeilings))));
+  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(std::size(kLimits))));
   Py_ssize_t index = 0;
-  for (std::size_t Limits::* ceiling : kCeilings) {
-    Ref value = limits.*ceiling == Limits::kNone
+  for (std::size_t Limits::* limit : kLimits) {
+    Ref value = limits.*limit == Limits::kNone
                     ? Ref::share(Py_None)
-                    : Ref::steal(PyLong_FromSize_t(limits.*ceiling));
+                    : Ref::steal(PyLong_FromSize_t(limits.*limit));
     PyTuple_SET_ITEM(tuple.get(), index++, value.release());
   }
   return tuple;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Keys, policies and limits as Python holds them: capsules, which wipe keys when they
-// die, and tuples.
+// Keys, policies and limits as Python objects: capsules, which wipe keys when they are
+// destroyed, and tuples.
 
 #include <Python.h>
 
@@ -16,27 +16,26 @@ namespace waybill::py {
 Ref new_signing_key(SigningKey key);
 Ref new_key_ring();
 
-// What is in such a capsule, which must outlive the reference. TypeError, thrown as
-// PyError, for anything else.
+// The content of such a capsule, which must outlive the reference. Throws PyError:
+// TypeError for another object.
 const SigningKey& signing_key_of(PyObject* capsule);
 KeyRing& key_ring_of(PyObject* capsule);
 
-// The envelope with this key's signature, in a bytes object that is written once.
-// Throws PyError.
+// The envelope with this key's signature, as bytes; copied only once. Throws PyError.
 Ref sign(const State& state, BytesView envelope, const SigningKey& key);
 
-// A capsule with a policy, parsed from its text. Throws PyError: ValueError for text
-// that is no policy.
+// A capsule with a policy, parsed from its text. Throws PyError: ValueError for a text
+// that is not a policy.
 Ref new_policy(PyObject* text);
-// The policy in such a capsule. Throws PyError: TypeError for anything else.
+// The policy in such a capsule. Throws PyError: TypeError for another object.
 const Policy& policy_of(PyObject* capsule);
 
-// (policy, keys, limits): capsules or None, and a tuple as limits_tuple() gives it or
-// None. The capsules must outlive the options. Throws PyError: TypeError, ValueError or
-// OverflowError.
+// The options in a tuple (policy, keys, limits): capsules or None, and a tuple of
+// limits_tuple() or None. The capsules must outlive the options. Throws PyError:
+// TypeError, ValueError or OverflowError.
 LoadOptions load_options_of(PyObject* tuple);
 
-// The ceilings in the order of struct Limits; None where there is none.
+// The members of Limits in their order; None for those without a limit.
 Ref limits_tuple(const Limits& limits);
 
 }  // namespace waybill::py

@@ -14,7 +14,7 @@ namespace waybill::py {
 
 namespace {
 
-// A copy of the head that `memory` begins with.
+// A copy of the head at the start of `memory`.
 Ref copied_head(const State& state, BytesView memory, const Limits& limits) {
   const Result<Envelope> envelope = open_head(memory, limits);
   if (!envelope) raise(state, envelope.error());
@@ -33,7 +33,7 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
       restrictions_(process_restrictions()) {
   const Gate gate(options);
   const Limits& limits = gate.limits();
-  // The others are about what is built.
+  // The other limits apply to the parts that are built.
   const Limits for_file = {.max_values = limits.max_values,
                            .max_depth = limits.max_depth};
   const bool may_be_cut = head_.get() == Py_None;
@@ -54,24 +54,24 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
 }
 
 OpenedFile::StepList& OpenedFile::list(std::size_t offset) {
-  const auto known = std::ranges::find(lists_, offset, &StepList::offset);
-  if (known != lists_.end()) {
-    lists_.splice(lists_.begin(), lists_, known);
+  const auto cached = std::ranges::find(lists_, offset, &StepList::offset);
+  if (cached != lists_.end()) {
+    lists_.splice(lists_.begin(), lists_, cached);
     return lists_.front();
   }
   StepList made;
   made.offset = offset;
   made.steps = steps_from(*envelope_, offset);
   for (const Step& step : made.steps) {
-    const bool is_placed = step.kind == Step::Kind::kIndex;
-    if (is_placed) made.placed.push_back(&step);
+    const bool is_indexed = step.kind == Step::Kind::kIndex;
+    if (is_indexed) made.indexed.push_back(&step);
     made.has_keys = made.has_keys || step.kind == Step::Kind::kKey;
-    if (!is_placed && step.name.data() != nullptr) made.named.push_back(&step);
+    if (!is_indexed && step.name.data() != nullptr) made.named.push_back(&step);
   }
   std::ranges::stable_sort(made.named, {}, [](const Step* step) {
     return std::pair(step->name, step->kind);
   });
-  if (lists_.size() == kMostLists) lists_.pop_back();
+  if (lists_.size() == kMaxLists) lists_.pop_back();
   lists_.push_front(std::move(made));
   return lists_.front();
 }
@@ -80,7 +80,7 @@ const Step* OpenedFile::find_step(std::size_t offset, std::string_view name) {
   const std::vector<const Step*>& named = list(offset).named;
   auto found = std::ranges::lower_bound(named, name, {}, &Step::name);
   if (found == named.end() || (*found)->name != name) return nullptr;
-  // Of pairs with one key, the last is what loading gives.
+  // Of pairs with equal keys, loading keeps the last.
   const Step* last = *found;
   while (++found != named.end() && (*found)->name == name &&
          (*found)->kind == last->kind) {
@@ -90,11 +90,11 @@ const Step* OpenedFile::find_step(std::size_t offset, std::string_view name) {
 }
 
 const Step* OpenedFile::find_step(std::size_t offset, std::uint64_t index) {
-  const std::vector<const Step*>& placed = list(offset).placed;
-  return index < placed.size() ? placed[index] : nullptr;
+  const std::vector<const Step*>& indexed = list(offset).indexed;
+  return index < indexed.size() ? indexed[index] : nullptr;
 }
 
-bool OpenedFile::fits(PyObject* memory) const {
+bool OpenedFile::has_same_size(PyObject* memory) const {
   return PyMemoryView_GET_BUFFER(memory)->len ==
          PyMemoryView_GET_BUFFER(memory_.get())->len;
 }
@@ -113,7 +113,7 @@ Ref OpenedFile::load(State& state, std::size_t offset, DecodeHooks hooks,
       check_ == Check::kLazy && (is_whole || gate.demands_signature());
   hooks.checked_places = &checked_;
   if (!gate.is_free()) hooks.gate = &gate;
-  // What is opaque has its place in the whole payload.
+  // Opaque objects show their positions in the whole payload, so no part is extracted.
   if (offset != root_of(*envelope_) && hooks.opaque == nullptr) {
     if (const auto part = extractor_->extract(offset)) {
       return decode_extracted(state, *part, hooks, gate);

@@ -15,7 +15,8 @@ namespace waybill::py {
 
 namespace {
 
-// Nobody else has arguments and keywords then, so that the encoder need not note them.
+// The call owns its arguments and keywords, so the encoder need not record these
+// objects.
 Ref call_of(PyObject* function, Ref arguments, Ref keywords) {
   Ref call = Ref::steal(PyTuple_New(3));
   PyTuple_SET_ITEM(call.get(), 0, Ref::share(function).release());
@@ -28,21 +29,21 @@ Ref call_without_arguments(PyObject* function) {
   return call_of(function, Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()));
 }
 
-// Encoding adds local modules to it.
+// Encoding adds local modules to the copy.
 Ref copy_of_set(PyObject* set) {
   return set == nullptr ? Ref() : Ref::steal(PySet_New(set));
 }
 
 }  // namespace
 
-// What all payloads begin with. Not changed once it is complete.
-struct PreparedCall::Beginning {
+// The common start of all payloads. Immutable once it is complete.
+struct PreparedCall::Prefix {
   Ref by_value;
   Ref array_plan;  // See ArrayViews.
   std::optional<GraphEncoder> graph;
-  CachedHead head;  // Where nothing but data follows.
+  CachedHead head;  // For calls with plain data.
 
-  Beginning(State& state, PyObject* function, EncodeHooks hooks)
+  Prefix(State& state, PyObject* function, EncodeHooks hooks)
       : by_value(copy_of_set(hooks.by_value)) {
     hooks.by_value = by_value.get();
     EncodeOptions options{.hooks = hooks};
@@ -94,7 +95,7 @@ PreparedCall::PreparedCall(State& state, PyObject* function, const EncodeHooks& 
 PreparedCall::~PreparedCall() = default;
 
 void PreparedCall::refresh() {
-  beginning_ = std::make_shared<const Beginning>(state_, function_.get(), hooks_);
+  prefix_ = std::make_shared<const Prefix>(state_, function_.get(), hooks_);
 }
 
 Ref PreparedCall::encode(Ref arguments, Ref keywords) const {
@@ -102,13 +103,13 @@ Ref PreparedCall::encode(Ref arguments, Ref keywords) const {
 }
 
 Ref PreparedCall::encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) const {
-  const std::shared_ptr<const Beginning> beginning = beginning_;
-  const Ref by_value = copy_of_set(beginning->by_value.get());
+  const std::shared_ptr<const Prefix> prefix = prefix_;
+  const Ref by_value = copy_of_set(prefix->by_value.get());
   EncodeOptions options{.hooks = hooks};
   options.hooks.by_value = by_value.get();
   const Ref call = call_of(function_.get(), std::move(arguments), std::move(keywords));
   const auto encode = [&](GraphEncoder& graph) {
-    graph.encode_rest(*beginning->graph, beginning->head, call.get());
+    graph.encode_rest(*prefix->graph, prefix->head, call.get());
   };
   return write_graph(state_, options, encode, seal);
 }
@@ -129,9 +130,9 @@ int PreparedCall::traverse(visitproc visit, void* arg) const {
   for (const Ref* ref : {&function_, &by_value_, &replace_, &environment_}) {
     if (const int stop = py::visit(*ref, visit, arg)) return stop;
   }
-  if (!beginning_) return 0;
-  if (const int stop = py::visit(beginning_->array_plan, visit, arg)) return stop;
-  return beginning_->graph->context().traverse(visit, arg);
+  if (!prefix_) return 0;
+  if (const int stop = py::visit(prefix_->array_plan, visit, arg)) return stop;
+  return prefix_->graph->context().traverse(visit, arg);
 }
 
 }  // namespace waybill::py

@@ -1,6 +1,6 @@
 #pragma once
 
-// A function that was encoded once, to be called with many arguments.
+// A function that is encoded once and called with many arguments.
 
 #include <Python.h>
 
@@ -15,18 +15,18 @@
 namespace waybill::py {
 
 // The payload of a call is a tuple of function, arguments and keyword arguments. Its
-// beginning is written once and copied for each call. What arguments share with the
-// function refers to that, as it was then. Arguments that are plain data, or refer to
-// what came with the function, cost nothing besides; for others the encoder goes on
-// from where the function ended, with a copy of what it knew there.
+// prefix is written once and copied for each call. Arguments that share objects with
+// the function refer to the objects in the prefix, as they were then. If arguments are
+// plain data or such objects, only they are encoded; for others the encoder continues
+// behind the function, with a copy of its state there.
 //
-// Keeps the function and all that came with it alive. With the GIL.
+// Keeps the function, and all objects in the prefix, alive. Needs the GIL.
 class PreparedCall {
  public:
-  // What dumps takes, and holds for all calls. `hooks` has by_value, replace,
-  // application, key, compression_level and environment; all that they refer to is
-  // copied or kept alive, but for the key, which whoever owns this keeps alive. Throws
-  // PyError: TypeError for what cannot be called.
+  // `hooks`: those of dumps() that apply to all calls: by_value, replace, application,
+  // key, compression_level and environment. Their objects are copied or kept alive;
+  // only the key must be kept alive by the owner. Throws PyError: TypeError for an
+  // object that is not callable.
   PreparedCall(State& state, PyObject* function, const EncodeHooks& hooks);
   ~PreparedCall();
 
@@ -34,8 +34,8 @@ class PreparedCall {
   // str. Throws PyError.
   Ref encode(Ref arguments, Ref keywords) const;
 
-  // Encodes the function once more, as it is now. Throws PyError; then the function
-  // stays as it was.
+  // Encodes the function again, as it is now. Throws PyError; then the prefix stays as
+  // it was.
   void refresh();
 
   // 16 bytes: equal for calls whose payloads would be equal, given equal arguments,
@@ -46,16 +46,16 @@ class PreparedCall {
   int traverse(visitproc visit, void* arg) const;
 
  private:
-  struct Beginning;
+  struct Prefix;
 
   Ref encode(Ref arguments, Ref keywords, const EncodeHooks& hooks) const;
 
   State& state_;
   Ref function_, by_value_, replace_, environment_;
   std::vector<std::uint8_t> application_;
-  EncodeHooks hooks_;  // They refer to these.
-  // Calls that run when refresh() comes go on with what they began with.
-  std::shared_ptr<const Beginning> beginning_;
+  EncodeHooks hooks_;  // Refers to the members above.
+  // Shared, since a call may run during refresh(), and keeps its own prefix.
+  std::shared_ptr<const Prefix> prefix_;
 };
 
 }  // namespace waybill::py

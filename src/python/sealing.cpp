@@ -1,6 +1,6 @@
-// Tested by tests/python; where sections are taken as they were, by
-// tests/python/cache/test_kept_functions.py and tests/python/api/test_prepare.py. The
-// environment by tests/python/imports/test_environment_in_file.py.
+// Tested by tests/python; cached sections by tests/python/cache/test_kept_functions.py
+// and tests/python/api/test_prepare.py; the environment by
+// tests/python/imports/test_environment_in_file.py.
 
 #include "python/sealing.h"
 
@@ -21,8 +21,8 @@
 namespace waybill::py {
 namespace {
 
-// A list of the names of all modules, but for relative ones: these are of the
-// function's package.
+// A list of the names of all imported modules, without relative ones, which belong to
+// the package of a function.
 Ref modules_of(BytesView manifest) {
   Ref names = Ref::steal(PyList_New(0));
   if (manifest.empty()) return names;
@@ -56,9 +56,9 @@ Distribution distribution_of(PyObject* row) {
   return {text_of(name), text_of(version), texts_of(modules)};
 }
 
-Environment environment_of(PyObject* told) {
+Environment environment_of(PyObject* tuple) {
   PyObject *python, *implementation, *platform, *rows;
-  if (!PyArg_ParseTuple(told, "UUUO!:environment", &python, &implementation, &platform,
+  if (!PyArg_ParseTuple(tuple, "UUUO!:environment", &python, &implementation, &platform,
                         &PyList_Type, &rows)) {
     throw PyError();
   }
@@ -71,25 +71,25 @@ Environment environment_of(PyObject* told) {
   return environment;
 }
 
-// A manifest's section with the environment that `ask` tells of its imports; `ask` is
-// waybill._environment.distributions.environment_of. Throws PyError: what that raises,
-// or TypeError for an answer of another form.
-std::vector<std::uint8_t> with_told_environment(BytesView manifest, PyObject* ask) {
+// A manifest section with the environment of its imports. `query`:
+// waybill._environment.distributions.environment_of. Throws PyError: an exception of
+// `query`, or TypeError for a result of another form.
+std::vector<std::uint8_t> with_environment(BytesView manifest, PyObject* query) {
   const Ref modules = modules_of(manifest);
-  const Ref told = call(ask, modules.get());
-  if (!PyTuple_Check(told.get())) {
+  const Ref environment = call(query, modules.get());
+  if (!PyTuple_Check(environment.get())) {
     raise(PyExc_TypeError, "an environment should be a tuple");
   }
-  return envelope::with_environment(manifest, environment_of(told.get()));
+  return envelope::with_environment(manifest, environment_of(environment.get()));
 }
 
-// What is so small is written to the stack first: to give a bytes object its length
-// afterwards takes longer than to copy that.
+// Envelopes of up to this size are written on the stack and copied, which is faster
+// than resizing a bytes object.
 constexpr std::size_t kSmall = 2048;
 
-// Compresses buffers to where seal_at() takes them from: each behind its place in the
-// envelope, since the size of the head is not known before. Other threads wait: a
-// buffer is what it was when dumps() was called.
+// Compresses buffers to where seal_at() reads them: each behind its place in the
+// envelope, since the size of the head is unknown. Keeps the GIL, so that buffers do
+// not change after dumps() was called.
 void compress_in_place(std::span<BufferParts> buffers, int level, std::uint8_t* start) {
   std::size_t place = 0;
   for (BufferParts& buffer : buffers) {
@@ -99,8 +99,7 @@ void compress_in_place(std::span<BufferParts> buffers, int level, std::uint8_t* 
   }
 }
 
-// Writes the sections around the payload in place: of a large envelope, the bytes
-// object is the only copy.
+// Writes the envelope directly into its bytes object: a large one is never copied.
 Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level) {
   const std::size_t bound = sealed_bound(parts);
   if (bound <= kSmall) {
@@ -122,8 +121,8 @@ Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level)
   return Ref::steal(resized);
 }
 
-// Compresses a buffer to a bytes object, which takes its place in `object` if that
-// gains. Other threads run meanwhile: buffers must not change until they are written.
+// Compresses a buffer to a bytes object, which replaces `object` if it is smaller.
+// Releases the GIL: buffers must not change until they are written.
 void compress_apart(BufferParts& buffer, Ref& object, int level) {
   const std::size_t bound = compression_bound(buffer.bytes.size());
   Ref bytes =
@@ -138,12 +137,13 @@ void compress_apart(BufferParts& buffer, Ref& object, int level) {
   buffer.bytes = bytes_of(resized);
 }
 
-// The stored buffers as an envelope has them, and what holds each.
-struct Rows {
+// The stored buffers of an envelope, compressed if the hooks ask for it, and the
+// objects that own them.
+struct SealedBuffers {
   std::vector<BufferParts> buffers;
   std::vector<Ref> objects;
 
-  explicit Rows(GraphEncoder& graph)
+  explicit SealedBuffers(GraphEncoder& graph)
       : buffers(graph.context().stored.parts()),
         objects(graph.context().stored.objects()) {
     const int level = graph.context().hooks().compression_level;
@@ -154,7 +154,7 @@ struct Rows {
   }
 };
 
-// The pieces of the envelope. `objects` hold the buffers, in their order.
+// The pieces of the envelope. `objects`: the owners of the buffers, in their order.
 Ref seal_in_chunks(const Parts& parts, const std::vector<Ref>& objects) {
   Ref chunks = Ref::steal(PyList_New(0));
   auto buffer = objects.begin();
@@ -165,19 +165,19 @@ Ref seal_in_chunks(const Parts& parts, const std::vector<Ref>& objects) {
   return chunks;
 }
 
-// Gives `write` the parts, with the environment in the manifest if it is asked for.
-// What is kept of an envelope is without it: distributions may be replaced.
+// Calls `write` with the parts, and with the environment in the manifest if the hooks
+// ask for it. Cached heads omit the environment, since distributions may be replaced.
 template <typename Write>
-Ref write_told(const EncodeHooks& hooks, const Parts& parts, Write write) {
+Ref write_with_environment(const EncodeHooks& hooks, const Parts& parts, Write write) {
   if (hooks.environment == nullptr) return write(parts);
   const std::vector<std::uint8_t> manifest =
-      with_told_environment(parts.encoded_manifest, hooks.environment);
-  Parts told = parts;
-  told.encoded_manifest = manifest;
-  return write(told);
+      with_environment(parts.encoded_manifest, hooks.environment);
+  Parts extended = parts;
+  extended.encoded_manifest = manifest;
+  return write(extended);
 }
 
-// What stands before the value of a payload, and where all stands that references mean.
+// The definitions before the value of a payload, and the shared positions of both.
 class Positions {
  public:
   explicit Positions(GraphEncoder& graph)
@@ -206,7 +206,7 @@ class Positions {
   }
 
   const WrittenDefinitions& definitions() const { return *written_; }
-  // Views of this, which must outlive `parts`.
+  // Adds views of this object, which must outlive `parts`.
   void put_into(Parts& parts) const {
     if (written_ == nullptr) {
       parts.shared = objects_.shared();
@@ -228,8 +228,7 @@ class Positions {
   std::vector<Insertion> all_;  // with the others, if there are any.
 };
 
-// Gives `write` all parts of the envelope of what an encoder has written, with these
-// buffers.
+// Calls `write` with all parts of the envelope of an encoder's payload.
 template <typename Write>
 Ref seal_with(const State& state, GraphEncoder& graph,
               std::span<const BufferParts> buffers, Write write) {
@@ -244,29 +243,30 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   positions.put_into(parts);
   if (const CachedHead* head = graph.head()) {
     head->sections.put_into(parts);
-    return write_told(written.hooks(), parts, write);
+    return write_with_environment(written.hooks(), parts, write);
   }
-  if (!written.has_others()) return write_told(written.hooks(), parts, write);
+  if (!written.has_others())
+    return write_with_environment(written.hooks(), parts, write);
   OtherSections::Written others;
   written.others().write(state, others, parts);
-  Ref sealed = write_told(written.hooks(), parts, write);
+  Ref sealed = write_with_environment(written.hooks(), parts, write);
   if (graph.is_head_new())
     written.definitions().store_head(parts, positions.definitions());
   return sealed;
 }
 
-// In builds with assertions: what is written, verify() accepts, within limits or not.
+// In builds with assertions, checks that verify() accepts the envelope, limits aside.
 void require_sound([[maybe_unused]] BytesView bytes) {
 #ifndef NDEBUG
   const Result<VerifiedEnvelope> verified = open(bytes).and_then(
       [](Envelope&& envelope) { return verify(std::move(envelope)); });
   if (verified || verified.error().code == ErrorCode::kLimitExceeded) return;
-  raise(PyExc_SystemError, "what was written is not sound: %s",
+  raise(PyExc_SystemError, "the written envelope is not sound: %s",
         to_string(verified.error()).c_str());
 #endif
 }
 
-// The same of an envelope in pieces.
+// The same for an envelope in pieces.
 void require_sound_chunks([[maybe_unused]] PyObject* chunks) {
 #ifndef NDEBUG
   const Ref none = new_bytes({});
@@ -289,12 +289,12 @@ Ref seal(const State& state, GraphEncoder& graph) {
 }
 
 Ref seal_chunks(const State& state, GraphEncoder& graph) {
-  Rows rows(graph);
-  Ref chunks = seal_with(state, graph, rows.buffers, [&](const Parts& parts) {
-    return seal_in_chunks(parts, rows.objects);
+  SealedBuffers sealed(graph);
+  Ref chunks = seal_with(state, graph, sealed.buffers, [&](const Parts& parts) {
+    return seal_in_chunks(parts, sealed.objects);
   });
-  // To join large buffers would take their memory once more.
-  if (rows.buffers.empty()) require_sound_chunks(chunks.get());
+  // Joining large buffers would double their memory.
+  if (sealed.buffers.empty()) require_sound_chunks(chunks.get());
   return chunks;
 }
 
@@ -308,13 +308,13 @@ Manifest manifest_of(const State& state, GraphEncoder& graph) {
 }
 
 SealedSize sealed_size(const State& state, GraphEncoder& graph, bool keeps_head) {
-  Rows rows(graph);
+  SealedBuffers sealed(graph);
   SealedSize size;
-  seal_with(state, graph, rows.buffers, [&](const Parts& parts) {
+  seal_with(state, graph, sealed.buffers, [&](const Parts& parts) {
     seal_to(parts, [&](BytesView piece, bool is_buffer) {
-      // The head comes first, in one piece.
-      const bool is_kept = keeps_head || !parts.sources.empty();
-      if (is_kept && size.total == 0) size.head.assign(piece.begin(), piece.end());
+      // The head is the first piece.
+      const bool has_head = keeps_head || !parts.sources.empty();
+      if (has_head && size.total == 0) size.head.assign(piece.begin(), piece.end());
       size.total += piece.size();
       if (is_buffer) size.buffers.push_back(piece.size());
     });

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an encoder has written, as an envelope.
+// Makes an envelope of an encoder's payload.
 
 #include <cstdint>
 #include <vector>
@@ -12,24 +12,21 @@
 
 namespace waybill::py {
 
-// The envelope around a payload that is complete. Throws PyError. Call once.
+// The envelope of a complete payload. Throws PyError. Call once.
 Ref seal(const State& state, GraphEncoder& graph);
 
-// The same as a list of bytes-like objects of one dimension, whose bytes one after the
-// other are the envelope: large buffers are not copied, and must not change until they
-// have been written.
+// The envelope as a list of one-dimensional bytes-like objects, to be written one after
+// the other. Large buffers are not copied, and must not change until they are written.
 Ref seal_chunks(const State& state, GraphEncoder& graph);
 
-// The manifest of what an encoder has written. Throws PyError.
+// The manifest of an encoder's payload. Throws PyError.
 Manifest manifest_of(const State& state, GraphEncoder& graph);
 
-// How long the envelope would be, with the bytes that its stored buffers take in it, in
-// their order; and the head, if `keeps_head` or if it has source. Cost: as
-// seal_chunks(): buffers are digested, and compressed if they would be.
+// The size of an envelope. Cost: that of seal_chunks(), with digests and compression.
 struct SealedSize {
   std::uint64_t total = 0;
-  std::vector<std::uint64_t> buffers;
-  std::vector<std::uint8_t> head;
+  std::vector<std::uint64_t> buffers;  // The size of each stored buffer.
+  std::vector<std::uint8_t> head;      // If `keeps_head`, or if it has source.
 };
 SealedSize sealed_size(const State& state, GraphEncoder& graph, bool keeps_head);
 

@@ -1,15 +1,16 @@
-// The two pipelines.
+// The pipelines.
 //
 //   object --GraphEncoder--> payload, code, imports --seal--> bytes
 //   bytes --open, verify--> imports --GraphDecoder--> object
 //
-// Tested by tests/python.
+// Tested by tests/python; sent_sources() by tests/python/source/test_compared.py.
 
 #include "python/serializer.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,11 @@
 #include "format/frame.h"
 #include "format/source_locations.h"
 #include "python/cache/decode_cache.h"
-#include "python/chosen_devices.h"
 #include "python/decode/arrived_buffers.h"
 #include "python/decode/code/code_builder.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/module_importer.h"
+#include "python/device_mapping.h"
 #include "python/encode/definitions/definition_cache.h"
 #include "python/runtime/buffer_view.h"
 #include "python/runtime/compat.h"
@@ -32,7 +33,7 @@ namespace waybill::py {
 void start(State& state) {
   init_state(state);
   state.code_extra_index = code_info_index();
-  PyErr_Clear();  // No index left is no failure.
+  PyErr_Clear();  // Without a free index, code info is not cached.
   clear_encode_cache(state);
   state.received = std::make_shared<DecodeCache>();
 }
@@ -64,8 +65,8 @@ Manifest discover(State& state, PyObject* object, bool by_value) {
 
 namespace {
 
-// Of what an encoder has written, with the code as `write_code` writes it. Modules by
-// name, since the payload has only their numbers; code without source locations.
+// The hash of an encoder's payload, with the code as `write_code` writes it. Covers the
+// names of modules, since the payload has only their numbers, but no source locations.
 template <typename WriteCode>
 ContentHash hash_of_content(GraphEncoder& graph, WriteCode write_code) {
   wire::Writer content;
@@ -108,8 +109,8 @@ std::optional<ContentHash> source_hash(State& state, PyObject* object) {
 
 namespace {
 
-// All of an envelope but the digests of its buffers, which are checked as these are
-// copied. `bytes` are the whole envelope, or the head where `hooks` tell of the
+// Opens an envelope without checking the digests of its buffers, which are checked when
+// the buffers are copied. `bytes`: the whole envelope, or its head if `hooks` have the
 // buffers.
 Result<Envelope> open_parts(BytesView bytes, const DecodeHooks& hooks,
                             const Limits& limits) {
@@ -144,8 +145,8 @@ Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
   return verify(*std::move(envelope), limits);
 }
 
-// Compiles the code of another Python. If that cannot be done, and the caller takes
-// what is opaque, none of it will be built.
+// Compiles the code of another Python version. If that fails, and the caller accepts
+// opaque objects, no code is built.
 void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
                      CodeBuilder& code, const DecodeHooks& hooks) {
   try {
@@ -163,41 +164,40 @@ void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
   }
 }
 
-// Builds what is in an envelope, but for what the decoder has built already.
+// Builds the object of an envelope, from where the decoder stopped.
 Ref build(State& state, const Result<VerifiedEnvelope>& verified, GraphDecoder& decoder,
           const DecodeHooks& hooks, DecodeCache::Lease* lease) {
   const VerifiedEnvelope& envelope = *verified;
-  const ChosenDevices devices(hooks.map_location);
+  const DeviceMappingScope devices(hooks.map_location);
   const ArrivedBuffers buffers(state, envelope, hooks);
   ModuleImporter modules(state, envelope->manifest, hooks);
   CodeBuilder code(state, envelope, decoder.limits());
   if (code.is_foreign() && !envelope->code.empty()) {
     compile_foreign(state, envelope, code, hooks);
   }
-  // Who decides what a name means decides what is imported for it, too.
+  // find_class() imports the modules of the names that it looks up.
   if (hooks.find_class == nullptr) modules.import_all();
   DecodeContext context(state, envelope, code, modules, hooks);
   context.stored = buffers.objects();
-  CachedEnvelope* watcher = nullptr;
+  CachedEnvelope* recorder = nullptr;
   const bool has_code = envelope->definitions.value != 0 && !envelope->code.empty();
   if (lease != nullptr && has_code && !code.is_foreign()) {
     const CodeBody& last = envelope->code.back();
     const std::size_t head = last.offset + last.bytes.size();
-    watcher = lease->start_recording(state, envelope->bytes.first(head),
-                                     [&]() -> const auto& { return verified; });
+    recorder = lease->start_recording(state, envelope->bytes.first(head),
+                                      [&]() -> const auto& { return verified; });
   }
-  if (watcher != nullptr) context.arrivals.watch(*watcher);
+  if (recorder != nullptr) context.arrivals.watch(*recorder);
   Ref object = decoder.decode(context);
   if (hooks.find_class != nullptr) modules.import_all();
   modules.finish();
-  // What was found elsewhere means another thing once the old name is here.
-  const bool can_come_again = !modules.renaming().has_used_known();
-  if (watcher != nullptr && can_come_again) watcher->finish_recording();
+  // A moved name means another object once the old name exists here.
+  const bool is_repeatable = !modules.renaming().has_used_known();
+  if (recorder != nullptr && is_repeatable) recorder->finish_recording();
   return object;
 }
 
-// Under load options that are not the usual ones nothing is built before it is known to
-// be allowed.
+// Decodes with a gate: nothing is built before the gate has admitted all of it.
 Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate& gate) {
   const Result<void> is_signed = gate.check_signature(bytes);
   if (!is_signed) raise(state, is_signed.error());
@@ -212,14 +212,15 @@ Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate&
   return build(state, envelope, decoder, hooks, nullptr);
 }
 
-// Verifies an envelope and builds what is in it.
+// Verifies an envelope and builds its object. `begun`: a decoder that has started, or
+// null.
 Ref verify_and_build(State& state, BytesView bytes, GraphDecoder* begun,
                      const DecodeHooks& hooks, const Limits& limits,
                      DecodeCache::Lease* lease) {
   const Result<VerifiedEnvelope> envelope =
       open_and_verify(state, bytes, hooks, limits);
   if (!envelope) {
-    if (begun != nullptr) begun->restart();  // Before code of others runs.
+    if (begun != nullptr) begun->restart();  // Before foreign code runs.
     raise(state, envelope.error());
   }
   if (begun != nullptr) return build(state, envelope, *begun, hooks, lease);
@@ -227,7 +228,7 @@ Ref verify_and_build(State& state, BytesView bytes, GraphDecoder* begun,
   return build(state, envelope, decoder, hooks, lease);
 }
 
-// What opening checks of a payload that is opened as a whole.
+// Checks max_bytes for a part, as opening does for a whole envelope.
 void demand_size(const State& state, std::uint64_t head_size, const Envelope& envelope,
                  const Limits& limits) {
   std::uint64_t size = head_size;
@@ -237,6 +238,18 @@ void demand_size(const State& state, std::uint64_t head_size, const Envelope& en
                      "a part of " + std::to_string(size) +
                          " bytes with its buffers, more than the " +
                          std::to_string(limits.max_bytes) + " that max_bytes allows"});
+}
+
+// Refuses code of another Python version: this one cannot read its bytecode.
+void demand_same_python(const State& state, const Envelope& envelope) {
+  if (envelope.code.empty() || envelope.python == state.python) return;
+  const std::string version = std::to_string(envelope.python.major) + "." +
+                              std::to_string(envelope.python.minor);
+  raise(state, Error{ErrorCode::kPythonMismatch, 0,
+                     "the code was made by Python " + to_string(envelope.python) +
+                         ", and this is Python " + to_string(state.python) +
+                         "; compare with the version that made it: --python python" +
+                         version});
 }
 
 }  // namespace
@@ -259,8 +272,8 @@ Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
   if (!admitted) raise(state, admitted.error());
   const Result<void> runs = check_python(whole, state.python);
   if (!runs && hooks.opaque == nullptr) raise(state, runs.error());
-  // What references mean is kept while the payload is built: so the part is made one of
-  // these, if it is none.
+  // The decoder stores the objects that references mean. So the position of the part is
+  // added to theirs, unless it is one of them.
   std::vector<std::uint64_t> shared = whole.shared;
   const std::uint64_t position = offset - whole.payload.offset;
   const auto number =
@@ -270,6 +283,27 @@ Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
                        gate.limits(), shared);
   build(state, envelope, decoder, hooks, nullptr);
   return decoder.object_at(number);
+}
+
+Ref sent_sources(const State& state, BytesView head) {
+  const Limits limits;
+  Result<Envelope> opened = open_head(head, limits);
+  if (!opened) raise(state, opened.error());
+  const Result<VerifiedEnvelope> envelope = verify(*std::move(opened), limits);
+  if (!envelope) raise(state, envelope.error());
+  demand_same_python(state, **envelope);
+  CodeBuilder codes(state, *envelope, limits);
+  const UnitCompiler units(state, **envelope);
+  Ref found = Ref::steal(PyList_New(0));
+  std::set<std::uint32_t> seen;
+  for (const std::uint32_t body : envelope::code_uses_of(**envelope)) {
+    const Ref code = codes.next_use(body);
+    if (!seen.insert(body).second) continue;
+    const Ref unit = units.unit_or_none(body);
+    check(PyList_Append(found.get(),
+                        Ref::steal(PyTuple_Pack(2, unit.get(), code.get())).get()));
+  }
+  return found;
 }
 
 void use_caches(State& state, bool are_used) {
@@ -310,7 +344,7 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   std::shared_ptr<DecodeCache> received;
   std::optional<DecodeCache::Lease> lease;
   if (hooks.are_none() && state.uses_caches) {
-    received = state.received;  // It may be emptied meanwhile.
+    received = state.received;  // Code that runs meanwhile may clear the caches.
     lease.emplace(*received, bytes);
     if (Ref object = lease->decode(state)) return object;
   }

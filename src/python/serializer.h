@@ -1,6 +1,6 @@
 #pragma once
 
-// From a Python object to an envelope and back: the pipelines, end to end.
+// The pipelines from a Python object to an envelope and back.
 
 #include <Python.h>
 
@@ -14,7 +14,7 @@
 
 namespace waybill::py {
 
-// Makes a new state ready. Throws PyError.
+// Initializes a new state. Throws PyError.
 void start(State& state);
 
 // An envelope as bytes. Throws PyError.
@@ -22,42 +22,45 @@ Ref encode(State& state, PyObject* object, const EncodeHooks& hooks);
 // The same as a list of bytes-like objects; see seal_chunks().
 Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks);
 
-// What a payload of `object` would need, without making one: no object that cannot
-// travel is an error here. With `by_value`, a function is taken apart even if it could
-// be imported.
+// The imports that a payload of `object` would need. Objects that cannot be sent are no
+// error. With `by_value`, a function is sent by value even if it could be imported.
 Manifest discover(State& state, PyObject* object, bool by_value);
 
-// A key for caches: equal for equal objects, whatever the file names and line numbers
-// of their code. With `passes_over`, what cannot travel is left out and no error. With
-// `names_classes`, a class by value counts as its id and not as its content.
-// The same for all Pythons that have the source of its code: by_source. Nothing where
-// some code has none.
-std::optional<ContentHash> source_hash(State& state, PyObject* object);
+// A cache key: equal for equal objects, whatever the file names and line numbers of
+// their code. With `passes_over`, objects that cannot be sent are left out instead of
+// being an error. With `names_classes`, a class by value counts as its id and not as
+// its content.
 ContentHash content_hash(State& state, PyObject* object, bool passes_over,
                          bool names_classes);
+// A cache key that is the same on all Python versions, since it hashes source instead
+// of code. Nothing if some code has no source.
+std::optional<ContentHash> source_hash(State& state, PyObject* object);
 
-// The object in the envelope that `bytes` are. Checks all of it before anything is
-// imported or built. `bytes` must not change meanwhile. `options`: null for whatever
-// the process allows. Throws PyError.
+// The object in an envelope. Checks the whole envelope before anything is imported or
+// built. `bytes` must not change meanwhile. `options`: null for the restrictions of the
+// process alone. Throws PyError.
 Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
            const LoadOptions* options = nullptr);
 
-// The object that is an extracted part, whose buffers are where `hooks` tell. Throws
-// PyError.
+// The object of an extracted part, whose buffers are in `hooks`. Throws PyError.
 Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks& hooks,
                      const Gate& gate);
-// The object that stands at `offset` of a payload, all of which is built. Throws
-// PyError.
+// The object at `offset` of a payload. Builds the whole payload. Throws PyError.
 Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
                 std::size_t offset, const DecodeHooks& hooks, const Gate& gate);
 
-// Whether dumps and loads keep what speeds up what comes again; what they have kept is
-// forgotten. Results are the same.
+// The source in an envelope and the bytecode beside it, to compare the two: a list of
+// tuples (unit, code), one for each code body that the payload of this head uses.
+// `unit`: the fields of waybill._source's Unit as a tuple, or None without source;
+// `code`: the code object of the bytecode. Runs and compiles nothing. Throws PyError:
+// DecodeError for a head that open_head() or verify() refuses, PythonMismatchError for
+// code of another Python version.
+Ref sent_sources(const State& state, BytesView head);
+
+// Turns the caches of dumps and loads on or off, and clears them. Results are the same.
 void use_caches(State& state, bool are_used);
-// Forgets what they have kept.
 void clear_caches(State& state);
-// What the caches hold and how often they served, as a dict of dicts of int; see
-// waybill.cache_info().
+// The contents, hits and misses of the caches; see waybill.cache_info().
 Ref cache_info(const State& state);
 
 }  // namespace waybill::py

@@ -13,16 +13,16 @@ namespace waybill::py {
 
 namespace {
 
-// What verifying says later, too: memory is asked for before that.
+// Checks in advance what verify() checks later: the caller allocates memory before.
 Result<void> check_limits(const Envelope& envelope, const Limits& limits) {
   std::uint64_t left = limits.max_memory;
   for (const StoredBuffer& row : envelope.buffers) {
-    const auto exceed = [&](const char* ceiling, std::uint64_t most, const char* what) {
+    const auto exceed = [&](const char* limit, std::uint64_t most, const char* what) {
       return tl::unexpected(
           Error{ErrorCode::kLimitExceeded,
                 static_cast<std::size_t>(envelope.buffers_offset + row.place),
                 "more than the " + std::to_string(most) + " " + what + " that " +
-                    ceiling + " allows"});
+                    limit + " allows"});
     };
     const bool is_text = row.kind == wire::BufferKind::kBytes ||
                          row.kind == wire::BufferKind::kByteArray;
@@ -48,7 +48,7 @@ Ref stored_rows(const State& state, BytesView head, const Gate& gate) {
   Ref rows = Ref::steal(PyList_New(0));
   for (const StoredBuffer& row : envelope->buffers) {
     const std::uint64_t offset = envelope->buffers_offset + row.place;
-    // What is compressed is read to a place of its own.
+    // Compressed bytes are read into a separate object.
     const wire::BufferKind kind = row.compression ? wire::BufferKind::kBytes : row.kind;
     const Ref tuple = Ref::steal(Py_BuildValue(
         "(iKK)", static_cast<int>(kind), static_cast<unsigned long long>(offset),

@@ -1,6 +1,6 @@
 #pragma once
 
-// For who reads the stored buffers of an envelope by himself, from a file.
+// For a caller that reads the stored buffers of an envelope from a file itself.
 
 #include <Python.h>
 
@@ -12,23 +12,24 @@
 
 namespace waybill::py {
 
-// A list of tuples (kind, offset, length), one for each buffer that stands behind a
-// head, which has the signature that the gate demands: what its bytes are read to, as
-// they stand there. Throws PyError.
+// A list of tuples (kind, offset, length), one for each stored buffer behind a head:
+// `kind` is that of buffer_to_fill(), and `length` is as stored. The head must have the
+// signature that the gate demands. Throws PyError.
 Ref stored_rows(const State& state, BytesView head, const Gate& gate);
 
-// A tuple of an object for a buffer of this kind, and a memoryview to put its bytes
-// through. Throws PyError.
+// A tuple of an object for a buffer of this kind, and a memoryview to write its bytes.
+// Throws PyError.
 Ref buffer_to_fill(long kind, std::uint64_t length);
 
-// Where the bytes of an object are, as an int. Throws PyError.
+// The address of an object's bytes, as an int. Throws PyError.
 Ref address_of(PyObject* object);
 
-// Asks for large pages behind an object that is about to be written to. Throws PyError.
+// Requests large pages for the memory of an object that will be written. Throws
+// PyError.
 void advise_large_pages(PyObject* object);
 
-// Copies the bytes of one object to the memory of another, which is as large and was
-// not written to yet. Throws PyError.
+// Copies the bytes of one object to the memory of another, which has the same size and
+// was not written yet. Throws PyError.
 void copy_buffer(PyObject* target, PyObject* source);
 
 }  // namespace waybill::py

@@ -91,10 +91,9 @@ MODULE_MAY_INCLUDE |= {
     for name in (
         *("serializer", "prepared_call", "capsules", "cache/methods"),
         *(
-            "sent_sources",
             "stored_rows",
             "opened_file",
-            "chosen_devices",
+            "device_mapping",
             "decode/decode_hooks",
         ),
         *("live_explanation", "encode/encode_hooks", "runtime/attribute"),

@@ -1,7 +1,7 @@
 // Tested by tests/python/api/test_chosen_devices.py and
 // tests/libraries/test_map_location.py.
 
-#include "python/chosen_devices.h"
+#include "python/device_mapping.h"
 
 #include <utility>
 
@@ -12,11 +12,11 @@ namespace waybill::py {
 
 namespace {
 
-// Of the dict that each thread of an interpreter has for extensions.
+// In the dict that each thread of an interpreter has for extensions.
 constexpr char kKey[] = "waybill.map_location";
 
-// The dict of this thread. Throws PyError.
-Ref threads_dict() {
+// That dict. Throws PyError.
+Ref thread_dict() {
   PyObject* dict = PyThreadState_GetDict();
   if (dict == nullptr) PyErr_NoMemory();
   check(dict == nullptr ? -1 : 0);
@@ -25,28 +25,28 @@ Ref threads_dict() {
 
 }  // namespace
 
-ChosenDevices::ChosenDevices(PyObject* map_location) {
+DeviceMappingScope::DeviceMappingScope(PyObject* map_location) {
   if (map_location == nullptr) return;
-  Ref dict = threads_dict();
+  Ref dict = thread_dict();
   if (PyObject* before = PyDict_GetItemString(dict.get(), kKey)) {
     before_ = Ref::share(before);
   }
   check(PyDict_SetItemString(dict.get(), kKey, map_location));
-  threads_dict_ = std::move(dict);
+  thread_dict_ = std::move(dict);
 }
 
-ChosenDevices::~ChosenDevices() {
-  if (!threads_dict_) return;
+DeviceMappingScope::~DeviceMappingScope() {
+  if (!thread_dict_) return;
   const PendingError error;
   const int done = before_
-                       ? PyDict_SetItemString(threads_dict_.get(), kKey, before_.get())
-                       : PyDict_DelItemString(threads_dict_.get(), kKey);
+                       ? PyDict_SetItemString(thread_dict_.get(), kKey, before_.get())
+                       : PyDict_DelItemString(thread_dict_.get(), kKey);
   if (done < 0) PyErr_Clear();
   error.restore();
 }
 
-Ref chosen_devices() {
-  const Ref dict = threads_dict();
+Ref current_device_mapping() {
+  const Ref dict = thread_dict();
   PyObject* chosen = PyDict_GetItemString(dict.get(), kKey);
   return Ref::share(chosen != nullptr ? chosen : Py_None);
 }

@@ -1,0 +1,31 @@
+#pragma once
+
+// The devices to which arrays are loaded: `map_location` of loads(), which code that
+// the payload calls looks up.
+
+#include <Python.h>
+
+#include "python/runtime/ref.h"
+
+namespace waybill::py {
+
+// Makes `map_location` the current device mapping of this thread, for the lifetime of
+// the scope. The innermost scope counts; null changes nothing.
+class DeviceMappingScope {
+ public:
+  // Throws PyError.
+  explicit DeviceMappingScope(PyObject* map_location);
+  ~DeviceMappingScope();
+  DeviceMappingScope(const DeviceMappingScope&) = delete;
+  DeviceMappingScope& operator=(const DeviceMappingScope&) = delete;
+
+ private:
+  Ref thread_dict_;  // Null if nothing was changed.
+  Ref before_;
+};
+
+// The `map_location` of the innermost loads() call in this thread that has one; else
+// None. Throws PyError.
+Ref current_device_mapping();
+
+}  // namespace waybill::py
