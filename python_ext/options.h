@@ -57,12 +57,12 @@ struct DecodeOptions {
     hooks.history = none_to_null(items[3]);
     hooks.resets_classes = is_true(items[4]);
     hooks.class_state = none_to_null(items[5]);
-    hooks.leaves_missing = is_true(items[6]);
+    hooks.allows_missing = is_true(items[6]);
     hooks.map_location = none_to_null(items[7]);
     hooks.renames = none_to_null(items[8]);
     hooks.opaque = none_to_null(items[9]);
     // Names of missing modules become opaque too.
-    if (hooks.opaque != nullptr) hooks.leaves_missing = true;
+    if (hooks.opaque != nullptr) hooks.allows_missing = true;
     if (items[10] != Py_None) load_options = py::load_options_of(items[10]);
   }
 

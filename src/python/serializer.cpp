@@ -18,10 +18,10 @@
 #include "format/frame.h"
 #include "format/source_locations.h"
 #include "python/cache/decode_cache.h"
-#include "python/decode/arrived_buffers.h"
 #include "python/decode/code/code_builder.h"
 #include "python/decode/graph_decoder.h"
 #include "python/decode/module_importer.h"
+#include "python/decode/received_buffers.h"
 #include "python/device_mapping.h"
 #include "python/encode/definitions/definition_cache.h"
 #include "python/runtime/buffer_view.h"
@@ -169,7 +169,7 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, GraphDecoder& 
           const DecodeHooks& hooks, DecodeCache::Lease* lease) {
   const VerifiedEnvelope& envelope = *verified;
   const DeviceMappingScope devices(hooks.map_location);
-  const ArrivedBuffers buffers(state, envelope, hooks);
+  const ReceivedBuffers buffers(state, envelope, hooks);
   ModuleImporter modules(state, envelope->manifest, hooks);
   CodeBuilder code(state, envelope, decoder.limits());
   if (code.is_foreign() && !envelope->code.empty()) {
@@ -187,12 +187,12 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, GraphDecoder& 
     recorder = lease->start_recording(state, envelope->bytes.first(head),
                                       [&]() -> const auto& { return verified; });
   }
-  if (recorder != nullptr) context.arrivals.watch(*recorder);
+  if (recorder != nullptr) context.received_definitions.observe(*recorder);
   Ref object = decoder.decode(context);
   if (hooks.find_class != nullptr) modules.import_all();
   modules.finish();
   // A moved name means another object once the old name exists here.
-  const bool is_repeatable = !modules.renaming().has_used_known();
+  const bool is_repeatable = !modules.renaming().has_used_moves();
   if (recorder != nullptr && is_repeatable) recorder->finish_recording();
   return object;
 }
@@ -343,7 +343,7 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   const Limits limits;
   std::shared_ptr<DecodeCache> received;
   std::optional<DecodeCache::Lease> lease;
-  if (hooks.are_none() && state.uses_caches) {
+  if (hooks.is_default() && state.uses_caches) {
     received = state.received;  // Code that runs meanwhile may clear the caches.
     lease.emplace(*received, bytes);
     if (Ref object = lease->decode(state)) return object;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/fresh_pages.h"
-#include "python/decode/arrived_buffers.h"
+#include "python/decode/received_buffers.h"
 #include "python/runtime/buffer_view.h"
 #include "wire/format.h"
 

@@ -12,9 +12,9 @@
 #include "base/hash.h"
 #include "format/payload_cursor.h"
 #include "python/cache/methods.h"
-#include "python/decode/arrived_buffers.h"
 #include "python/decode/code/code_builder.h"
 #include "python/decode/module_importer.h"
+#include "python/decode/received_buffers.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
@@ -215,7 +215,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   }
   if (!prefix_->begin(bytes)) return {};
   const Envelope& envelope = prefix_->envelope();
-  std::optional<ArrivedBuffers> buffers;
+  std::optional<ReceivedBuffers> buffers;
   if (!envelope.buffers.empty()) {
     try {
       buffers.emplace(state, prefix_->envelope(), DecodeHooks{});
@@ -243,12 +243,12 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   if (!prefix_->check_value(value_decoder.passed())) return {};
   const CollectorPause::Break code_runs(collector_pause);
   ModuleImporter importer(state, prefix_->envelope()->manifest, DecodeHooks{});
-  for (std::size_t i = 0; i < imports_.size(); ++i) importer.have(i, modules[i]);
+  for (std::size_t i = 0; i < imports_.size(); ++i) importer.set_module(i, modules[i]);
   CodeBuilder code(state, prefix_->envelope(), limits);
   DecodeContext context(state, prefix_->envelope(), code, importer, DecodeHooks{});
   if (buffers) context.stored = buffers->objects();
   if (!reuses_definitions) return GraphDecoder(state, envelope, limits).decode(context);
-  context.known_code_uses = prefix_->code_uses();
+  context.definition_code_uses = prefix_->code_uses();
   return value_decoder.decode(context);
 }
 
@@ -267,7 +267,8 @@ void CachedEnvelope::cancel_recording() {
 }
 
 // Called before code runs that may change the object.
-void CachedEnvelope::built(std::size_t number, PyObject* object, bool did_exist) {
+void CachedEnvelope::on_node_built(std::size_t number, PyObject* object,
+                                   bool did_exist) {
   ++built_count_;
   if (!nodes_[number].is_class) {
     PyObject* globals = PyFunction_GET_GLOBALS(object);

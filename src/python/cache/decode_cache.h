@@ -28,7 +28,7 @@ namespace waybill::py {
 // A cache entry: a verified prefix, and how to get the objects of its definitions.
 // Holds code, recipes and weak references to classes; no module but the first
 // `builtins`, no globals, no function.
-class CachedEnvelope final : public NodeWatcher {
+class CachedEnvelope final : public NodeObserver {
  public:
   // Null for an envelope that cannot be cached: without reusable definitions, too
   // large, or with lazy imports. `replaced`: the number of earlier entries for this
@@ -47,12 +47,12 @@ class CachedEnvelope final : public NodeWatcher {
   Ref decode(State& state, BytesView bytes);
 
   // Starts recording an envelope that is decoded in full; false if its definitions
-  // differ. The decoder reports functions and classes to built(), and
+  // differ. The decoder reports functions and classes to on_node_built(), and
   // finish_recording() makes the entry ready for decode(). cancel_recording() ends the
   // recording without a result.
   bool start_recording(BytesView bytes);
-  const std::vector<std::size_t>& starts() const override { return starts_; }
-  void built(std::size_t number, PyObject* object, bool did_exist) override;
+  const std::vector<std::size_t>& node_starts() const override { return starts_; }
+  void on_node_built(std::size_t number, PyObject* object, bool did_exist) override;
   void finish_recording();
   void cancel_recording();
 

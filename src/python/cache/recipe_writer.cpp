@@ -13,7 +13,7 @@
 #include "python/cache/methods.h"
 #include "python/cache/recipe.h"
 #include "python/cache/recipe_builder.h"
-#include "python/decode/nodes/function_fields.h"
+#include "python/decode/nodes/node_codecs.h"
 #include "python/decode/scalars.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"

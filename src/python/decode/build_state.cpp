@@ -9,7 +9,7 @@
 namespace waybill::py {
 
 void BuildState::fill_holes(Frame& frame) {
-  if (!frame.has_places() || std::exchange(frame.has_no_holes, true)) return;
+  if (!frame.has_places() || std::exchange(frame.are_holes_filled, true)) return;
   PyObject* object = frame.object.get();
   PyObject** const items = PySequence_Fast_ITEMS(object);
   for (PyObject*& item : std::span(items, PySequence_Fast_GET_SIZE(object))) {
@@ -20,12 +20,13 @@ void BuildState::fill_holes(Frame& frame) {
 void BuildState::hide(Frame& frame) {
   frame.is_hidden = true;
   if (frame.has_places()) PyObject_GC_UnTrack(frame.object.get());
-  // What the state holds may refer to the instance, and code that it calls may look at
-  // it or fill it: until all is there it has nothing.
-  if (frame.kind == FrameKind::kInstance && frame.slot != kNoSlot && !frame.is_apart) {
+  // Values of the state may refer to the instance, and code that they call may read or
+  // set its attributes: it has none until all are complete.
+  if (frame.kind == FrameKind::kInstance && frame.slot != kNoSlot &&
+      !frame.is_detached) {
     const Ref dict = frame.object;
     frame.object = Ref::steal(PyDict_Copy(dict.get()));
-    frame.is_apart = true;
+    frame.is_detached = true;
     PyDict_Clear(dict.get());
   }
 }

@@ -1,10 +1,11 @@
 #pragma once
 
-// What all that build a payload share: the containers that are open, and the objects
-// that references mean.
+// The state of building a payload: the open containers, and the objects that references
+// mean.
 
 #include <Python.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,17 +15,65 @@
 
 #include "python/decode/frame.h"
 #include "python/decode/key_guard.h"
-#include "python/decode/shared_positions.h"
 #include "python/decode/str_maker.h"
 #include "python/runtime/ref.h"
 #include "waybill/limits.h"
 
 namespace waybill::py {
 
+// The positions of the objects that references mean, for a reader that passes them in
+// ascending order.
+class SharedPositions {
+ public:
+  static constexpr std::size_t kNone = Frame::kNoSlot;
+
+  // `shared`: the positions, by the numbers of references.
+  explicit SharedPositions(const std::vector<std::uint64_t>& shared) {
+    sorted_.reserve(shared.size());
+    for (std::size_t i = 0; i < shared.size(); ++i) sorted_.emplace_back(shared[i], i);
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+
+  // Passes the object at this position and returns its number; kNone if no reference
+  // means it. Call it for each value, in order.
+  std::size_t slot_at(std::uint64_t position) {
+    if (are_passed() || sorted_[next_].first != position) return kNone;
+    return sorted_[next_++].second;
+  }
+
+  // Passes the objects before `end`.
+  void pass_to(std::uint64_t end) {
+    while (!are_none_before(end)) ++next_;
+  }
+
+  // Whether references mean none of the objects before this position.
+  bool are_none_before(std::uint64_t position) const {
+    return are_passed() || sorted_[next_].first >= position;
+  }
+
+  bool are_passed() const { return next_ == sorted_.size(); }
+  std::size_t passed() const { return next_; }
+  // The position of the next object, unless all are passed.
+  std::uint64_t next() const { return sorted_[next_].first; }
+
+  // Returns to a position; `forget` gets the number of each object from there on that
+  // was passed.
+  template <typename Forget>
+  void go_back_to(std::uint64_t position, Forget forget) {
+    while (next_ != 0 && sorted_[next_ - 1].first >= position) {
+      forget(sorted_[--next_].second);
+    }
+  }
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::size_t>> sorted_;
+  std::size_t next_ = 0;
+};
+
 // An object that references mean.
 struct Slot {
   Ref object;
-  std::size_t depth = 0;  // Of its frame while that is open; else 0.
+  std::size_t depth = 0;  // Of its open frame; 0 once it is complete.
   HashCost cost;
 };
 
@@ -45,7 +94,7 @@ class BuildState {
   // Opens a container: `frame` has its object, slot and length.
   Frame& push(Frame&& frame) {
     stack.push_back(std::move(frame));
-    note_open(stack.back());
+    record_open(stack.back());
     return stack.back();
   }
   // The same for a container of plain data.
@@ -57,64 +106,64 @@ class BuildState {
     frame.left = count;
     frame.offset = offset;
     frame.slot = slot;
-    note_open(frame);
+    record_open(frame);
     return frame;
   }
 
-  // Counts the frame on top among those that are hashed through their items.
-  void count_direct() {
+  // Sets hash_depth of the frame on top, which is hashed through its items.
+  void count_hash_depth() {
     const std::size_t depth = stack.size();
-    stack.back().direct = depth == 1 ? 1 : stack[depth - 2].direct + 1;
+    stack.back().hash_depth = depth == 1 ? 1 : stack[depth - 2].hash_depth + 1;
   }
 
-  // Notes an object that is complete, or whose frame has this depth.
+  // Sets the object of a slot: complete, or with its frame at this depth.
   void set_slot(std::size_t slot, PyObject* object, std::size_t depth = 0) {
     if (slot == kNoSlot) return;
     slots[slot].object = Ref::share(object);
     slots[slot].depth = depth;
   }
 
-  // Whether the items of a frozenset are put into it at its end. Nothing can be added
-  // one by one to one that others know.
+  // Whether the items of a frozenset are gathered, and added when it is closed. Items
+  // cannot be added to a frozenset that others refer to.
   static bool gathers(Frame& frame) {
     if (!frame.gathered && Py_REFCNT(frame.object.get()) != 1) gather(frame);
     return static_cast<bool>(frame.gathered);
   }
-  // From now on they are.
+  // Starts to gather the items.
   static void gather(Frame& frame) {
     frame.gathered = Ref::steal(PySequence_List(frame.object.get()));
   }
 
-  // Before code of others runs: nobody finds open lists and tuples by looking at all
-  // objects (gc.get_objects()), since they have holes, and no reference leads to an
-  // instance that has a part of its state.
+  // Called before foreign code runs. Removes open lists and tuples, which have holes,
+  // from the collector's objects (gc.get_objects()), and takes partial state away from
+  // instances.
   void hide() {
     for (std::size_t i = stack.size(); i != 0 && !stack[i - 1].is_hidden; --i) {
       hide(stack[i - 1]);
     }
   }
-  // After the last value of a frame has come.
+  // Called once a frame has its last value.
   static void show(const Frame& frame) {
     if (frame.is_hidden && frame.has_places()) PyObject_GC_Track(frame.object.get());
   }
-  // Puts an item into a list or tuple, in place of a stand-in if there is one.
+  // Puts an item into a list or tuple, in place of the None that filled a hole.
   static void put_item(const Frame& frame, Py_ssize_t index, Ref item) {
     PyObject* object = frame.object.get();
     PyObject*& place = PySequence_Fast_ITEMS(object)[index];
     const Ref old = Ref::steal_or_null(std::exchange(place, item.release()));
   }
-  // Puts stand-ins into places that are empty, before somebody gets a reference.
+  // Fills holes with None, before another object refers to the container.
   static void fill_holes(Frame& frame);
-  // Drops what is open. It may be part of cycles, or in the hands of others.
+  // Drops the open frames. Their objects may be part of cycles, or referred to.
   void abandon();
 
  private:
   static constexpr std::size_t kUsualDepth = 8;
 
-  void note_open(Frame& frame);
+  void record_open(Frame& frame);
   static void hide(Frame& frame);
 
-  // The frames of all but deep payloads are here.
+  // Payloads of usual depth need no heap.
   alignas(Frame) std::array<std::byte, kUsualDepth * sizeof(Frame)> first_frames_;
   std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),
                                                      first_frames_.size()};
@@ -125,14 +174,14 @@ class BuildState {
   std::vector<Slot> slots;  // By number.
   KeyGuard keys;
   StrMaker texts;
-  HashCost cost;  // Of the value that was finished last.
+  HashCost cost;  // Of the last complete value.
 };
 
-inline void BuildState::note_open(Frame& frame) {
-  const Ref& known = frame.instance ? frame.instance : frame.object;
-  if (known) set_slot(frame.slot, known.get(), stack.size());
+inline void BuildState::record_open(Frame& frame) {
+  const Ref& object = frame.instance ? frame.instance : frame.object;
+  if (object) set_slot(frame.slot, object.get(), stack.size());
   if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
-    count_direct();
+    count_hash_depth();
   }
 }
 

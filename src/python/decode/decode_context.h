@@ -1,6 +1,6 @@
 #pragma once
 
-// What the decoder of a verified payload works with beside the bytes.
+// What decoding a verified payload needs besides the bytes.
 
 #include <Python.h>
 
@@ -10,18 +10,40 @@
 #include <span>
 #include <vector>
 
-#include "python/decode/arrivals.h"
 #include "python/decode/code/code_builder.h"
 #include "python/decode/decode_hooks.h"
+#include "python/decode/key_guard.h"
 #include "python/decode/lookup_check.h"
 #include "python/decode/module_importer.h"
-#include "python/decode/object_history.h"
+#include "python/decode/received_definitions.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "waybill/envelope.h"
 
 namespace waybill::py {
+
+// The objects of a payload to which later payloads of a stream may refer: a dict
+// {position: object}, in the list of the stream.
+class ObjectHistory {
+ public:
+  // `payloads`: the list, to which the dict is appended; null if there is no stream.
+  explicit ObjectHistory(PyObject* payloads);
+
+  explicit operator bool() const { return static_cast<bool>(objects_); }
+
+  // Stores an object and its cost as a key.
+  void record(std::size_t position, PyObject* object, const HashCost& cost);
+  // The cost of an object of an earlier payload as a key. `position`: an int.
+  HashCost cost_of(Py_ssize_t payload, PyObject* position) const;
+
+ private:
+  // Of an object without a recorded cost.
+  static constexpr HashCost kDefaultCost = {16, 256};
+
+  PyObject* payloads_;
+  Ref objects_;
+};
 
 // For one payload. While it exists, the collector runs only in its breaks.
 struct DecodeContext {
@@ -34,44 +56,76 @@ struct DecodeContext {
         modules(&importer),
         hooks(given),
         is_data_only(given.gate != nullptr && given.gate->is_data_only()),
-        lets_no_code_in(given.gate != nullptr &&
-                        given.gate->objection(Request::kCode, {}, {})),
+        forbids_code(given.gate != nullptr &&
+                     given.gate->objection(Request::kCode, {}, {})),
         denied_names(state, given.gate),
         history(given.history),
-        arrivals(state, hooks, collector) {}
+        received_definitions(state, hooks, collector) {}
 
-  // For the constants of a code body: `objects` are the code objects nested in it, in
-  // order.
+  // For the constants of a code body. `objects`: its nested code objects, in order.
   DecodeContext(const State& state, const std::vector<Ref>& objects)
       : nested(&objects),
         denied_names(state, nullptr),
         history(nullptr),
-        arrivals(state, hooks, collector) {}
+        received_definitions(state, hooks, collector) {}
 
   CollectorPause collector;
-  // Null for constants, which name no modules and no code but `nested`.
+  // Null for constants, which refer to no modules, and to no code but `nested`.
   const VerifiedEnvelope* envelope = nullptr;
   CodeBuilder* code = nullptr;
   ModuleImporter* modules = nullptr;
-  const std::vector<Ref>* nested = nullptr;  // Null but for constants.
+  const std::vector<Ref>* nested = nullptr;  // Only for constants.
   std::size_t next_nested = 0;
 
   DecodeHooks hooks;
   bool is_data_only = false;
-  bool lets_no_code_in = false;  // Nor, with the payload, what is called later.
-  DeniedNames denied_names;      // What the gate denies by name.
+  bool forbids_code = false;  // Also in what later calls would run.
+  DeniedNames denied_names;
 
-  std::span<const Ref> stored;  // What nodes kStored mean, by number.
-  // How often the definitions use code; nothing if they are still to be built.
-  std::optional<std::size_t> known_code_uses;
+  std::span<const Ref> stored;  // The objects of kStored nodes, by number.
+  // The uses of code in the definitions, if these exist already.
+  std::optional<std::size_t> definition_code_uses;
 
   ObjectHistory history;
-  Arrivals arrivals;  // Classes and modules of this payload, and what is here of them.
-  // A dict: tuples of the parts of namespaces that were made, and their dicts.
+  ReceivedDefinitions received_definitions;
+  // A dict from the parts of kNamespace nodes, as tuples, to the namespaces.
   Ref namespaces;
-  std::vector<Ref> fresh_cells;    // See GraphDecoder::take_fresh_cells().
-  std::uint64_t buffer_count = 0;  // Of buffers out of band that were used.
-  std::uint64_t taken_memory = 0;  // By calls, beside what is in the payload.
+  std::vector<Ref> fresh_cells;      // See GraphDecoder::take_fresh_cells().
+  std::uint64_t buffer_count = 0;    // Of buffers out of band that were used.
+  std::uint64_t charged_memory = 0;  // See GraphDecoder::charge_memory().
 };
+
+inline ObjectHistory::ObjectHistory(PyObject* payloads) : payloads_(payloads) {
+  if (payloads == nullptr) return;
+  objects_ = Ref::steal(PyDict_New());
+  check(PyList_Append(payloads, objects_.get()));
+}
+
+inline void ObjectHistory::record(std::size_t position, PyObject* object,
+                                  const HashCost& cost) {
+  const auto place = static_cast<Py_ssize_t>(position);
+  const Ref key = Ref::steal(PyLong_FromSsize_t(place));
+  check(PyDict_SetItem(objects_.get(), key.get(), object));
+  if (cost.depth <= kDefaultCost.depth && cost.steps <= kDefaultCost.steps) return;
+  const Ref cost_key = Ref::steal(PyLong_FromSsize_t(~place));
+  const Ref recorded = Ref::steal(Py_BuildValue("IK", cost.depth, cost.steps));
+  check(PyDict_SetItem(objects_.get(), cost_key.get(), recorded.get()));
+}
+
+inline HashCost ObjectHistory::cost_of(Py_ssize_t payload, PyObject* position) const {
+  HashCost cost = kDefaultCost;
+  if (payloads_ == nullptr || payload < 0 || payload >= PyList_GET_SIZE(payloads_)) {
+    return cost;  // A bad reference, which find_stream_object() refuses.
+  }
+  const Ref key = Ref::steal(PyNumber_Invert(position));
+  PyObject* recorded =
+      PyDict_GetItemWithError(PyList_GET_ITEM(payloads_, payload), key.get());
+  if (recorded != nullptr) {
+    check(PyArg_ParseTuple(recorded, "IK", &cost.depth, &cost.steps) - 1);
+  } else if (PyErr_Occurred()) {
+    throw PyError();
+  }
+  return cost;
+}
 
 }  // namespace waybill::py

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a caller can change about one loads: the methods of an Unpickler, and the
-// options of the function. All references are borrowed and null where nothing was
-// given; whoever fills the struct keeps them alive.
+// The settings of one loads() call: the methods of an Unpickler, and the options of the
+// function. All references are borrowed, and null if not given; whoever fills the
+// struct keeps them alive.
 
 #include <Python.h>
 
@@ -19,28 +19,27 @@ struct DecodeHooks {
   PyObject* buffers = nullptr;          // iterator of bytes-like objects
   // [{position: object}] of the earlier payloads of a stream; this one's is added.
   PyObject* history = nullptr;
-  bool resets_classes = false;       // A class that is known gets its state anew.
-  PyObject* class_state = nullptr;   // A str: whose word alone counts.
-  bool leaves_missing = false;       // Modules that are not here are no error yet.
-  PyObject* map_location = nullptr;  // Where arrays of devices go: chosen_devices.h.
-  PyObject* renames = nullptr;       // Of names: waybill._environment.renames.Renames.
-  // What makes the stand-ins of what cannot be built: waybill._kinds.opaque.Payload.
-  PyObject* opaque = nullptr;
-  // Where the stored buffers are, if they do not stand behind the head: a sequence of
-  // the objects that were read for them; or a memoryview of the whole envelope, of
-  // which arrays become views.
+  bool resets_classes = false;       // Gives existing classes the state in the payload.
+  PyObject* class_state = nullptr;   // A str: the side whose class state is used.
+  bool allows_missing = false;       // Missing modules raise when they are first used.
+  PyObject* map_location = nullptr;  // Where arrays of devices go: device_mapping.h.
+  PyObject* renames = nullptr;       // waybill._environment.renames.Renames
+  PyObject* opaque = nullptr;        // waybill._kinds.opaque.Payload
+  // The stored buffers, if they do not follow the head: a sequence of objects that hold
+  // them; or a memoryview of the whole envelope, of which arrays become views.
   PyObject* stored = nullptr;
   PyObject* memory = nullptr;
-  // What has the bytes, where these are a whole envelope: views of it may be given.
+  // The object that owns the bytes of a whole envelope: arrays may become views of it.
   PyObject* data = nullptr;
-  bool checks_stored = true;  // Compares the digests of views; of copies always,
-  // but for those whose places are here; to which those that were right are added.
+  // Whether the digests of views are compared; those of copies always are. Buffers at
+  // `checked_places` are skipped; places of buffers that pass are added.
+  bool checks_stored = true;
   std::set<std::uint64_t>* checked_places = nullptr;
-  // What payloads have to satisfy; null: to be sound.
+  // Null: payloads only have to be sound.
   const Gate* gate = nullptr;
 
-  // Whether there are none, and so the bytes alone decide what they become.
-  bool are_none() const {
+  // Whether no hook changes what the bytes become.
+  bool is_default() const {
     return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
            history == nullptr && !resets_classes && class_state == nullptr &&
            gate == nullptr && map_location == nullptr && renames == nullptr &&

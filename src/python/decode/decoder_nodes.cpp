@@ -1,15 +1,15 @@
-// Nodes that a codec builds.
+// Builds the nodes that have codecs.
 // Tested by tests/python/kinds/test_instances_received.py and
 // tests/python/kinds/test_reduced_received.py.
 
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <memory_resource>
 #include <utility>
 
-#include "python/decode/early_binding.h"
 #include "python/decode/graph_decoder.h"
-#include "python/decode/nodes/opaque.h"
+#include "python/decode/nodes/node_codecs.h"
 #include "python/runtime/attribute.h"
 
 namespace waybill::py {
@@ -21,8 +21,7 @@ using wire::kEmptyMap;
 using wire::kNilByte;
 using wire::NodeTag;
 
-// Most nodes have no more parts.
-constexpr std::size_t kUsualParts = 8;
+constexpr std::size_t kUsualPartCount = 8;
 
 constexpr bool is_leaf(envelope::Rule rule) {
   using enum envelope::Rule;
@@ -31,7 +30,7 @@ constexpr bool is_leaf(envelope::Rule rule) {
          rule == kModuleOrNil;
 }
 
-// Whether all parts of such a node are leaves.
+// Whether all parts of a node are leaves.
 constexpr bool is_of_leaves(const envelope::Shape& shape) {
   if (shape.most == envelope::kMany) return false;
   return std::all_of(shape.parts.begin(), shape.parts.begin() + shape.most,
@@ -46,6 +45,38 @@ constexpr auto kAreOfLeaves = [] {
   }
   return all;
 }();
+
+// Binds a class or function to its name, cell or attribute before it is complete:
+// building its parts may call functions that read it. Methods are left out, since code
+// reaches them only through their class.
+void bind_early(std::pmr::vector<Frame>& stack, PyObject* object) {
+  if (stack.size() < 2 || (!PyType_Check(object) && !PyFunction_Check(object))) {
+    return;
+  }
+  Frame& around = stack[stack.size() - 2];
+  if (around.is_namespace) {
+    const bool is_taken =
+        around.is_existing && around.key && has_name(around, around.key.get());
+    if (!is_taken && around.key && PyUnicode_CheckExact(around.key.get())) {
+      check(PyDict_SetItem(around.object.get(), around.key.get(), object));
+      around.is_bound = true;
+    }
+  } else if (around.kind == FrameKind::kAttributes) {
+    const bool is_new = !around.is_existing && !around.is_opaque;
+    const bool is_plain = Py_IS_TYPE(around.object.get(), &PyType_Type);
+    if (!is_new || !is_plain || !around.key || !PyType_Check(object)) return;
+    check(PyObject_SetAttr(around.object.get(), around.key.get(), object));
+  } else if (around.awaits<NodeTag::kCell>("content")) {
+    check(PyCell_Set(around.object.get(), object));
+  } else if (around.kind == FrameKind::kList && stack.size() >= 4) {
+    const Frame& fields = stack[stack.size() - 3];
+    if (!fields.awaits_field(wire::FunctionField::kCells)) return;
+    const std::vector<Ref>& cells = stack[stack.size() - 4].node->cells;
+    if (around.position < cells.size()) {
+      check(PyCell_Set(cells[around.position].get(), object));
+    }
+  }
+}
 
 }  // namespace
 
@@ -77,13 +108,13 @@ std::unique_ptr<NodeParts> GraphDecoder::new_parts(std::uint8_t tag) {
   std::unique_ptr<NodeParts> parts = std::move(spare_parts_);
   if (!parts) {
     parts = std::make_unique<NodeParts>();
-    parts->children.reserve(kUsualParts);
+    parts->children.reserve(kUsualPartCount);
   }
   parts->codec = codec;
   return parts;
 }
 
-void GraphDecoder::give_back(std::unique_ptr<NodeParts> parts) {
+void GraphDecoder::recycle_parts(std::unique_ptr<NodeParts> parts) {
   parts->clear();
   spare_parts_ = std::move(parts);
 }
@@ -98,19 +129,19 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
       frame.node->children.size() == codec.create_after) {
     offset_ = frame.offset;
     frame.object = call_codec(codec.create, frame);
-    if (PyType_Check(frame.object.get()) && !frame.is_known) {
-      arrivals().open_type(frame.object.get());
+    if (PyType_Check(frame.object.get()) && !frame.is_existing) {
+      received_definitions().open_type(frame.object.get());
     }
     built_.set_slot(frame.slot, frame.object.get());
     if (!frame.is_opaque) bind_early(built_.stack, frame.object.get());
   }
   if (codec.tag == NodeTag::kObject || codec.tag == NodeTag::kNewObject) {
-    pass_nothing(frame);
+    skip_empty_rest(frame);
   }
 }
 
 Ref GraphDecoder::call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) {
-  const auto call = [&] { return outside([&] { return codec(*this, frame); }); };
+  const auto call = [&] { return run_foreign([&] { return codec(*this, frame); }); };
   if (hooks().opaque == nullptr) return call();
   built_.hide();
   Ref cause = opaque_cause(*this, frame);
@@ -131,9 +162,9 @@ Ref GraphDecoder::call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) 
   return object;
 }
 
-// Most objects have no items and no pairs, and many no state: what follows is passed
-// over where it says just that.
-void GraphDecoder::pass_nothing(Frame& frame) {
+// Most objects have no items and no pairs, and many no state. Skips these parts if all
+// of them are empty.
+void GraphDecoder::skip_empty_rest(Frame& frame) {
   constexpr std::array<std::uint8_t, 3> kNothing = {kNilByte, kEmptyArray, kEmptyMap};
   const std::size_t least = envelope::shape_of(frame.node->codec->tag).least;
   const auto left = static_cast<std::size_t>(frame.left);
@@ -151,11 +182,11 @@ void GraphDecoder::pass_nothing(Frame& frame) {
 }
 
 HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
-  // What comparing it takes is not noted, so where that counts it is no key.
+  // The cost of comparing it is unknown, so where that counts it cannot be a key.
   if (built_.keys.is_strict()) return {kMaxHashDepth + 1, 1};
   const Py_ssize_t payload =
       PyLong_AsSsize_t(earlier.part<NodeTag::kStreamReference>("payload"));
-  PyErr_Clear();  // Beyond any list.
+  PyErr_Clear();  // A number too large for any list.
   return context_->history.cost_of(payload,
                                    earlier.part<NodeTag::kStreamReference>("position"));
 }
@@ -169,30 +200,31 @@ Ref GraphDecoder::finish_node() {
     cost = open.cost.around(open.position);
   }
   if (codec.tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
-    // Python drops them on the C stack, one inside the other.
+    // Python deallocates nested slices recursively on the C stack.
     fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
   }
-  if (codec.finish != nullptr && !open.node->instead && !open.is_opaque) {
+  if (codec.finish != nullptr && !open.node->replacement && !open.is_opaque) {
     Ref finished = call_codec(codec.finish, open);
     if (!open.object) open.object = std::move(finished);
   }
   if (open.is_opaque) describe_opaque(*this, open);
-  Ref object = open.node->instead ? open.node->instead : open.object;
+  Ref object = open.node->replacement ? open.node->replacement : open.object;
   Frame frame = std::move(open);
   built_.stack.pop_back();
-  arrivals().close_type(frame.object.get());
-  note_node(object, frame, cost);
-  give_back(std::move(frame.node));
+  received_definitions().close_type(frame.object.get());
+  record_node(object, frame, cost);
+  recycle_parts(std::move(frame.node));
   return object;
 }
 
-void GraphDecoder::note_node(Ref& object, const Frame& frame, const HashCost& cost) {
+void GraphDecoder::record_node(Ref& object, const Frame& frame, const HashCost& cost) {
   built_.cost = cost;
-  arrivals().show(position_of(frame), object.get(), frame.is_known);
-  note(object, frame.slot, frame.offset);
+  received_definitions().report_node(position_of(frame), object.get(),
+                                     frame.is_existing);
+  record(object, frame.slot, frame.offset);
 }
 
-// A node whose parts are all leaves: it is built at once and never stands on the stack.
+// A node of leaves is built at once and needs no frame on the stack.
 Ref GraphDecoder::read_parts(Frame& frame) {
   const NodeCodec& codec = *frame.node->codec;
   for (; frame.left != 0; --frame.left) {
@@ -204,23 +236,23 @@ Ref GraphDecoder::read_parts(Frame& frame) {
   if (codec.tag == NodeTag::kStreamReference) cost = cost_of_earlier(frame);
   Ref object = call_codec(codec.create == nullptr ? codec.finish : codec.create, frame);
   if (frame.is_opaque) describe_opaque(*this, frame);
-  note_node(object, frame, cost);
-  give_back(std::move(frame.node));
+  record_node(object, frame, cost);
+  recycle_parts(std::move(frame.node));
   return object;
 }
 
-// A leaf, but for what the maker of the node wants in its place.
+// Reads a leaf, or for a kGlobal node the number of its module.
 Ref GraphDecoder::read_part(NodeTag node) {
   Ref value;
   reads_module_numbers_ = node == NodeTag::kGlobal;
   const bool is_read = at_ != end_ && read_leaf(value);
   reads_module_numbers_ = false;
-  if (!is_read) fail(ErrorCode::kMalformed, "a node whose parts are no leaves");
+  if (!is_read) fail(ErrorCode::kMalformed, "a node whose parts are not leaves");
   return value;
 }
 
-// Text, None, booleans and numbers: no code of others compares them.
-Ref parts_of_namespace(const Frame& frame) {
+// The key holds text, None, booleans and numbers: comparing it runs no foreign code.
+Ref namespace_key(const Frame& frame) {
   const std::vector<Ref>& parts = frame.node->children;
   Ref key = Ref::steal(PyTuple_New(std::ssize(parts)));
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -230,27 +262,26 @@ Ref parts_of_namespace(const Frame& frame) {
   return key;
 }
 
-Ref GraphDecoder::known_namespace(const Frame& frame) const {
+Ref GraphDecoder::find_namespace(const Frame& frame) const {
   const Ref& namespaces = context_->namespaces;
   if (!namespaces || frame.part<NodeTag::kNamespace>("name") == Py_None) return {};
   PyObject* found =
-      PyDict_GetItemWithError(namespaces.get(), parts_of_namespace(frame).get());
+      PyDict_GetItemWithError(namespaces.get(), namespace_key(frame).get());
   if (found == nullptr && PyErr_Occurred()) throw PyError();
   return Ref::share(found);
 }
 
-void GraphDecoder::note_namespace(const Frame& frame, const Ref& globals) {
+void GraphDecoder::record_namespace(const Frame& frame, const Ref& globals) {
   Ref& namespaces = context_->namespaces;
   if (!namespaces) namespaces = Ref::steal(PyDict_New());
-  check(
-      PyDict_SetItem(namespaces.get(), parts_of_namespace(frame).get(), globals.get()));
+  check(PyDict_SetItem(namespaces.get(), namespace_key(frame).get(), globals.get()));
 }
 
 bool has_name(const Frame& frame, PyObject* name) {
   return PyUnicode_CheckExact(name) && raw_get(frame.object.get(), name) != nullptr;
 }
 
-void GraphDecoder::put_instead(PyObject* object) {
+void GraphDecoder::replace_enclosing(PyObject* object) {
   // The frame of kReplacement itself is on top.
   Frame* around =
       built_.stack.size() < 2 ? nullptr : &built_.stack[built_.stack.size() - 2];
@@ -258,9 +289,9 @@ void GraphDecoder::put_instead(PyObject* object) {
       around != nullptr && (around->awaits<NodeTag::kObject>("state") ||
                             around->awaits<NodeTag::kNewObject>("state"));
   if (!is_state) {
-    fail(ErrorCode::kMalformed, "an object that stands in for nothing");
+    fail(ErrorCode::kMalformed, "a replacement that is not the state of an object");
   }
-  around->node->instead = Ref::share(object);
+  around->node->replacement = Ref::share(object);
 }
 
 }  // namespace waybill::py

@@ -1,5 +1,5 @@
-// Reads values without values in them, opens containers, and builds instances of
-// ordinary classes and the objects of short calls, which need no frame of a node.
+// Reads leaves, opens containers, and builds instances of ordinary classes and the
+// objects of short calls, which need no frame of a node.
 // Tested by tests/python/kinds/test_values.py, test_instances_received.py,
 // tests/python/untrusted/test_unverified_data.py and test_untrusted_input.py.
 
@@ -33,7 +33,7 @@ double double_at(const std::uint8_t* bytes) {
   return std::bit_cast<double>(wire::read_big_endian(bytes, 8));
 }
 
-// Of an extension that is a value by itself, what verify() demands.
+// Whether an extension that is a value satisfies verify().
 bool is_sound(ExtType type, BytesView bytes) {
   switch (type) {
     case ExtType::kInteger:
@@ -50,9 +50,9 @@ bool is_sound(ExtType type, BytesView bytes) {
   }
 }
 
-// What an extension is that is a value by itself: an int of more than 64 bits, a
-// complex number, text with lone surrogates, Ellipsis or NotImplemented; null without
-// an error for any other. `bytes` are sound.
+// The value of an extension: an int of more than 64 bits, a complex number, text with
+// lone surrogates, Ellipsis or NotImplemented; null without an error for others.
+// `bytes` are sound.
 Ref value_of_extension(ExtType type, BytesView bytes) {
   switch (type) {
     case ExtType::kInteger:
@@ -84,7 +84,7 @@ bool GraphDecoder::read(Ref& value) {
   const std::size_t depth = built_.stack.size();
   if (read_any(value)) return true;
   if (built_.stack.size() != depth) return false;
-  if (is_verified()) fail(ErrorCode::kMalformed, "a value that is not whole");
+  if (is_verified()) fail(ErrorCode::kMalformed, "an incomplete value");
   stop_before(start, value);
   return false;
 }
@@ -99,12 +99,12 @@ bool GraphDecoder::read(Ref& value) {
   if (lead.counts == wire::Counts::kItems || lead.counts == wire::Counts::kPairs) {
     return open(value, lead);
   }
-  const std::size_t slot = slot_here();
+  const std::size_t slot = current_slot();
   if (!read_leaf(value)) return false;
   if (slot != kNoSlot) built_.slots[slot] = {value, 0, built_.cost};
-  // Of leaves only long text and bytes are referred to from later payloads.
+  // Of leaves, later payloads read_reference only to long text and bytes.
   if (keeps_history_ && lead.counts == wire::Counts::kBytes) {
-    context_->history.remember(offset_ - base_, value.get(), built_.cost);
+    context_->history.record(offset_ - base_, value.get(), built_.cost);
   }
   return true;
 }
@@ -148,8 +148,8 @@ bool GraphDecoder::read_extension(Ref& value, BytesView bytes, std::uint8_t type
     case ExtType::kReference: {
       std::uint64_t number = 0;
       return wire::index_of(bytes, number)
-                 ? refer(value, number)
-                 : refuse(ErrorCode::kBadReference, "a reference that is no number");
+                 ? read_reference(value, number)
+                 : refuse(ErrorCode::kBadReference, "a reference that is not a number");
     }
     case ExtType::kModule:
       if (!is_verified()) return false;
@@ -172,7 +172,7 @@ bool GraphDecoder::read_extension(Ref& value, BytesView bytes, std::uint8_t type
       }
       break;
     case ExtType::kInteger:
-      built_.cost.steps = bytes.size() / 8;  // No int keeps its hash.
+      built_.cost.steps = bytes.size() / 8;  // Ints do not cache their hashes.
       break;
     default:
       break;
@@ -180,48 +180,48 @@ bool GraphDecoder::read_extension(Ref& value, BytesView bytes, std::uint8_t type
   if (!is_verified() && !is_sound(static_cast<ExtType>(type), bytes)) return false;
   value = value_of_extension(static_cast<ExtType>(type), bytes);
   return value ||
-         refuse(ErrorCode::kUnknownTag, "an extension that has no meaning here");
+         refuse(ErrorCode::kUnknownTag, "an extension that is not allowed here");
 }
 
 // The number of a module in the manifest.
 std::uint64_t GraphDecoder::module_index(BytesView bytes) {
   std::uint64_t index = 0;
-  const bool is_known = wire::index_of(bytes, index) && context_->modules != nullptr &&
-                        index < modules().size();
-  if (!is_known) fail(ErrorCode::kUndeclared, "a module that is not listed");
+  const bool is_listed = wire::index_of(bytes, index) && context_->modules != nullptr &&
+                         index < modules().size();
+  if (!is_listed) fail(ErrorCode::kUndeclared, "a module that is not listed");
   return index;
 }
 
 Ref GraphDecoder::module_at(BytesView bytes) {
   const std::uint64_t index = module_index(bytes);
-  return outside([&] {
+  return run_foreign([&] {
     Ref module = modules().get(index);
     const Gate* gate = hooks().gate;
     if (gate != nullptr) {
       const Ref name = modules().name(index);
       LookupCheck(state_, gate, denied_names(), offset_, name.get(), nullptr)
-          .found(module.get());
+          .check_object(module.get());
     }
     return module;
   });
 }
 
-bool GraphDecoder::refer(Ref& value, std::uint64_t number) {
-  if (refer_to_complete(value, number)) return true;
+bool GraphDecoder::read_reference(Ref& value, std::uint64_t number) {
+  if (read_complete_reference(value, number)) return true;
   const Slot* const slot = slot_of_reference(number);
   if (slot == nullptr || !slot->object || number > references_seen_) {
     return refuse(ErrorCode::kBadReference,
-                  "a reference to an object that is not there yet");
+                  "a reference to an object that does not exist yet");
   }
   Frame& frame = built_.stack[slot->depth - 1];
   if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
     if (!is_verified()) return false;
-    // Python code cannot make a tuple that holds itself but through something that is
-    // no tuple; hashing one would not end.
-    if (built_.stack.back().direct >= built_.stack.size() - slot->depth) {
+    // In Python a tuple holds itself only through an object of another type; hashing a
+    // tuple that holds itself directly would not end.
+    if (built_.stack.back().hash_depth >= built_.stack.size() - slot->depth) {
       fail(ErrorCode::kBadReference, "a tuple or frozenset that holds itself");
     }
-    late_depth_ = std::min(late_depth_, slot->depth);
+    deferral_depth_ = std::min(deferral_depth_, slot->depth);
   }
   BuildState::fill_holes(frame);
   take(value, *slot, number);
@@ -232,7 +232,7 @@ bool GraphDecoder::refer(Ref& value, std::uint64_t number) {
 
 bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
   const std::size_t offset = this->offset();
-  const std::size_t slot = slot_here();
+  const std::size_t slot = current_slot();
   std::uint64_t count = wire::length_of(lead, at_);
   at_ += lead.head;
   FrameKind kind = FrameKind::kList;
@@ -275,7 +275,7 @@ bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
   return open_container(value, kind, count, offset, slot);
 }
 
-// A container that is complete at once is the value.
+// `value` becomes the container if that is complete at once.
 [[gnu::always_inline]] inline bool GraphDecoder::open_container(Ref& value,
                                                                 FrameKind kind,
                                                                 std::uint64_t count,
@@ -287,29 +287,29 @@ bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
   std::uint64_t filled = 0;
   if (count != 0) {
     if (!demand_room()) return false;
-    // What refers to what it is in has to find a frame.
+    // References to an open container need its frame.
     const bool has_places = kind == FrameKind::kList || kind == FrameKind::kTuple;
-    if (has_places && slot == kNoSlot && !is_container_next() && is_free()) {
-      filled = fill_few(object.get(), count, cost);
+    if (has_places && slot == kNoSlot && !is_container_next() && can_batch()) {
+      filled = fill_short(object.get(), count, cost);
     }
   }
   if (filled == count) {
     built_.cost = kind == FrameKind::kTuple ? cost.around(count) : HashCost();
     value = std::move(object);
-    note(value, slot, offset);
+    record(value, slot, offset);
     return true;
   }
   Frame& frame = built_.push(kind, std::move(object), count - filled, offset, slot);
-  frame.is_whole = kind == FrameKind::kDict;
+  frame.checks_length = kind == FrameKind::kDict;
   frame.position = filled;
   frame.cost = cost;
   return false;
 }
 
-// Fills a new list or tuple of few items with the short values that come first, mostly
-// all of it, so that it needs no frame.
-std::uint64_t GraphDecoder::fill_few(PyObject* object, std::uint64_t count,
-                                     HashCost& cost) {
+// Fills a new list or tuple of few items with the short values that come first: mostly
+// all items, so that it needs no frame.
+std::uint64_t GraphDecoder::fill_short(PyObject* object, std::uint64_t count,
+                                       HashCost& cost) {
   constexpr std::uint64_t kFew = 16;
   if (count > kFew) return 0;
   PyObject** const items = PySequence_Fast_ITEMS(object);
@@ -342,9 +342,9 @@ std::uint64_t GraphDecoder::fill_few(PyObject* object, std::uint64_t count,
       object = Ref::steal(PyFrozenSet_New(nullptr));
       break;
     default:
-      if (++dicts_ >= kDictsWorthACache && end_ - at_ >= kBytesWorthACache) {
-        built_.texts.remember();
-        if (guesses_.empty()) guesses_.resize(kGuesses);
+      if (++dicts_ >= kCacheMinDicts && end_ - at_ >= kCacheMinBytes) {
+        built_.texts.enable_cache();
+        if (guesses_.empty()) guesses_.resize(kMaxGuesses);
       }
       object = new_dict(length / 2);
       break;
@@ -352,11 +352,11 @@ std::uint64_t GraphDecoder::fill_few(PyObject* object, std::uint64_t count,
   return true;
 }
 
-// [kByteArray, binary], of which the lead and the tag were read.
+// Reads [kByteArray, binary] behind its lead and tag.
 bool GraphDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t offset,
                                    std::size_t slot) {
   if (count != 1 || at_ == end_ || (!is_verified() && is_full()) ||
-      wire::bytes_type(*at_) != wire::TokenType::kBinary || slot_here() != kNoSlot) {
+      wire::bytes_type(*at_) != wire::TokenType::kBinary || current_slot() != kNoSlot) {
     return false;
   }
   const wire::Lead& lead = wire::kLeads[*at_];
@@ -367,7 +367,7 @@ bool GraphDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t 
   value = Ref::steal(PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(at_),
                                                    static_cast<Py_ssize_t>(size)));
   at_ += size;
-  note(value, slot, offset);
+  record(value, slot, offset);
   return true;
 }
 
@@ -379,7 +379,7 @@ bool GraphDecoder::begin_map_of_node(Frame& frame) {
   } else if (top.awaits<NodeTag::kClass>("attributes")) {
     frame.kind = FrameKind::kAttributes;
     frame.object = top.object;
-    frame.is_known = top.is_known;
+    frame.is_existing = top.is_existing;
     frame.is_opaque = top.is_opaque;
     frame.gathered = Ref::steal(PyDict_New());
   } else if (top.awaits<NodeTag::kModule>("dict")) {
@@ -391,11 +391,11 @@ bool GraphDecoder::begin_map_of_node(Frame& frame) {
     frame.kind = FrameKind::kPairs;
     frame.object = Ref::steal(PyList_New(0));
   } else if (top.awaits_field(wire::FunctionField::kGlobals)) {
-    // Straight into the namespace that the function already has.
+    // Entries go directly into the namespace that the function already has.
     const Frame& function = built_.stack[built_.stack.size() - 2];
     frame.kind = FrameKind::kDict;
     frame.object = Ref::share(function.part<NodeTag::kFunction>("namespace"));
-    frame.is_namespace = frame.is_known = true;
+    frame.is_namespace = frame.is_existing = true;
   }
   return static_cast<bool>(frame.object);
 }
@@ -406,7 +406,7 @@ bool GraphDecoder::open_map_of_node(Ref& value, Frame& frame) {
     return false;
   }
   value = frame.gathered ? frame.gathered : frame.object;
-  note(value, frame.slot, frame.offset);
+  record(value, frame.slot, frame.offset);
   return true;
 }
 
@@ -417,27 +417,26 @@ void GraphDecoder::push(Frame&& frame) {
 
 // ---- Nodes that need no frame of their own -----------------------------------------
 
-// Null if the class has a say in how its instances are made, or has not got its
-// attributes yet.
+// Null if the class customizes the creation of instances, or has no attributes yet.
 Ref GraphDecoder::new_instance(PyObject* type) {
   if (!PyType_Check(type)) return {};
   PyTypeObject* const cls = as_type(type);
   if (!state_.ordinary_types.contains(cls)) {
-    built_.hide();  // To look at a class may run code, if it is a strange one.
+    built_.hide();  // Examining an unusual class may run code.
     if (!state_.ordinary_types.is_ordinary(state_.names, cls)) return {};
   }
-  if (is_verified() && !arrivals().open_types().empty()) return {};
+  if (is_verified() && !received_definitions().open_types().empty()) return {};
   const Ref no_arguments = Ref::steal(PyTuple_New(0));
   return Ref::steal(cls->tp_new(cls, no_arguments.get(), nullptr));
 }
 
-// [class, [], {}, {name: …}, [], {}]: its state goes straight into its dict.
+// Reads [class, [], {}, {name: …}, [], {}]: the state goes directly into the dict.
 bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
                                  std::size_t slot) {
   const std::size_t size = wire::size_of_reference({at_, end_});
-  if (!builds_instances_ || !is_free() || size == 0 ||
+  if (!builds_instances_ || !can_batch() || size == 0 ||
       count != envelope::shape_of(NodeTag::kNewObject).most ||
-      !is_nothing_at(at_ + size, 1)) {
+      !is_empty_rest_at(at_ + size, 1)) {
     return false;
   }
   const std::uint8_t* const map = at_ + size + 2;
@@ -450,7 +449,7 @@ bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
     return false;
   }
   Ref type;
-  if (!refer_to_complete(type, wire::read_big_endian(at_ + 2, size - 2))) return false;
+  if (!read_complete_reference(type, wire::read_big_endian(at_ + 2, size - 2))) return false;
   Ref instance = new_instance(type.get());
   if (!instance) return false;
   Ref dict = instance_dict(instance.get());
@@ -465,13 +464,13 @@ bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
   frame.offset = offset_of(map);
   frame.instance_offset = offset;
   frame.slot = slot;
-  frame.is_whole = true;
+  frame.checks_length = true;
   built_.push(std::move(frame));
   return true;
 }
 
-// What is still open may need to know what stands between it and a reference, so no
-// argument refers to it.
+// Arguments read_reference to complete objects only: a reference to an open container
+// needs the frames in between.
 bool GraphDecoder::read_call(Ref& value, std::uint8_t tag, std::uint64_t count,
                              std::size_t offset, std::size_t slot) {
   using envelope::ShortCall;
@@ -509,12 +508,12 @@ bool GraphDecoder::read_call(Ref& value, std::uint8_t tag, std::uint64_t count,
   if (const StandardType* type = standard_type(*this, callable)) {
     demand_arguments(*this, *type, given);
   }
-  value = outside([&] {
+  value = run_foreign([&] {
     return Ref::steal(
         PyObject_Vectorcall(callable, given.data(), given.size(), nullptr));
   });
   built_.cost = {};
-  note(value, slot, offset);
+  record(value, slot, offset);
   return true;
 }
 

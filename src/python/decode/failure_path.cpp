@@ -4,7 +4,6 @@
 
 #include "format/path_steps.h"
 #include "format/shapes.h"
-#include "python/decode/failure_path.h"
 #include "python/decode/graph_decoder.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/text.h"
@@ -15,7 +14,7 @@ namespace {
 
 using wire::NodeTag;
 
-constexpr std::size_t kMaxFrames = 256;  // The innermost ones, but for nodes.
+constexpr std::size_t kMaxFrames = 256;  // The innermost; nodes do not count.
 
 namespace steps = envelope::steps;
 
@@ -30,7 +29,7 @@ std::string attribute_of_field(PyObject* field) {
   return steps::dunder(envelope::function_field_name(number));
 }
 
-// Of an item by its place. `around`: what the container is in; null if in nothing.
+// The step to an item by its index. `around`: the enclosing frame, or null.
 std::string item_step(const Frame& frame, const Frame* around) {
   const std::string place = std::to_string(frame.position);
   if (frame.kind == FrameKind::kSet || frame.kind == FrameKind::kFrozenSet) {
@@ -45,7 +44,7 @@ std::string item_step(const Frame& frame, const Frame* around) {
   return steps::item(part == "bases" ? steps::dunder(part) : "", place);
 }
 
-// From the root of the payload, whose containers are open.
+// The path from the root of the payload to the innermost frame.
 std::string path_of(std::span<const Frame> stack) {
   std::string path = "obj";
   std::size_t first = stack.size();
@@ -73,7 +72,7 @@ std::string path_of(std::span<const Frame> stack) {
                          : steps::item("", shown_key(frame.key.get()));
         break;
       case FrameKind::kNode:
-        break;  // What is in it says where it is.
+        break;  // The frames inside add the step.
       default:
         path += item_step(frame, i > 0 ? &stack[i - 1] : nullptr);
     }
@@ -84,13 +83,13 @@ std::string path_of(std::span<const Frame> stack) {
 }  // namespace
 
 void describe_failure(const State& state, std::span<const Frame> stack) {
-  // Running out of memory is nobody's fault.
+  // A MemoryError can be raised at any place.
   if (PyErr_ExceptionMatches(PyExc_MemoryError) ||
       !PyErr_ExceptionMatches(PyExc_Exception) || stack.empty()) {
     return;
   }
   const Ref raised = take_error();
-  // Waybill's own errors say where they are.
+  // Waybill's own errors name the place.
   if (is_instance_of(state, raised.get(), &LateHelpers::error)) {
     restore_error(raised);
     return;

@@ -1,18 +1,19 @@
 #pragma once
 
-// Containers and nodes that are being filled.
+// Open containers and nodes: those that still receive values.
 
 #include <Python.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "format/shapes.h"
 #include "python/decode/key_guard.h"
-#include "python/decode/shared_positions.h"
 #include "python/runtime/ref.h"
+#include "python/runtime/state.h"
 
 namespace waybill::py {
 
@@ -38,75 +39,79 @@ enum class FrameKind : std::uint8_t {
   kPairs,  // A map that is read as a flat list.
   kNode,
   kFields,      // The fields of a function.
-  kAttributes,  // What is set on a class, one by one.
+  kAttributes,  // The attributes of a class, which are set one by one.
 };
 
-// What the frame of a node has beside that of a container.
+// The additional parts of a node's frame.
 struct NodeParts {
-  // Forgets all but its memory.
+  // Keeps only the memory.
   void clear() {
     children.clear();
     cells.clear();
-    instead = {};
+    replacement = {};
   }
 
   const NodeCodec* codec = nullptr;
-  std::vector<Ref> children;  // Those that came.
+  std::vector<Ref> children;  // The complete ones.
   std::vector<Ref> cells;     // Of a function: those that it introduces.
-  Ref instead;                // What the node means in place of what it made.
+  Ref replacement;            // What the node means instead of its own object, or null.
 };
 
 struct Frame {
-  static constexpr std::size_t kNoSlot = SharedPositions::kNone;
+  static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
 
   FrameKind kind = FrameKind::kNode;
-  bool has_late = false;  // kDict: an entry waits, so all that follow do.
-  bool is_whole = false;  // kDict: its length is checked at the end.
-  // A class that was there before; kDict: names that are there keep their values.
-  bool is_known = false;
-  bool has_no_holes = false;  // kList, kTuple: each place has at least a stand-in.
-  bool is_hidden = false;     // See BuildState::hide().
-  bool is_opaque = false;     // `object` stands in for what cannot be built.
-  bool is_namespace = false;  // kDict: globals of functions, or a module's.
-  bool is_bound = false;      // kDict: `key` has its value, which is not complete.
-  bool is_apart = false;      // kInstance: `object` is not the instance's own dict yet.
-  Ref object;                 // Null for a node that is not created yet.
-  std::uint64_t left = 0;     // Values still to come; keys count.
-  std::uint64_t position = 0;  // Values that came.
+  bool has_deferred = false;   // kDict: an entry is deferred, so all later ones are.
+  bool checks_length = false;  // kDict: the length shows whether keys were equal.
+  // Whether this process had the class before; kDict: existing names keep their values.
+  bool is_existing = false;
+  bool are_holes_filled = false;  // kList, kTuple: empty places hold None.
+  bool is_hidden = false;         // See BuildState::hide().
+  bool is_opaque = false;         // `object` is the opaque object of the node.
+  bool is_namespace = false;      // kDict: globals of functions, or a module's.
+  bool is_bound = false;          // kDict: the incomplete value is stored under `key`.
+  bool is_detached = false;  // kInstance: `object` is not the instance's own dict yet.
+  Ref object;                // Null for a node that is not created yet.
+  std::uint64_t left = 0;    // Values still to be read; keys count.
+  std::uint64_t position = 0;  // Values that were read.
   std::size_t offset = 0;
   std::size_t slot = kNoSlot;
-  // How many frames up to this one, without a break, are tuples, frozensets or slices.
-  std::size_t direct = 0;
-  HashCost cost;  // Of all in it.
-  Ref key;        // kDict, kInstance, kFields, kAttributes: waits for its value.
-  Ref instance;   // kInstance: whose dict `object` is,
-  std::size_t instance_offset = 0;  // and where its node begins.
-  // kFrozenSet: a list of its items, or null if they are in it. kAttributes: a dict of
-  // what the payload says.
+  // The unbroken run of tuples, frozensets and slices up to this frame.
+  std::size_t hash_depth = 0;
+  HashCost cost;  // Of all values in it.
+  Ref key;  // kDict, kInstance, kFields, kAttributes: of the next value; else null.
+  Ref instance;                     // kInstance: `object` is its dict,
+  std::size_t instance_offset = 0;  // and its node starts here.
+  // kFrozenSet: a list of the items, or null if they are in the set. kAttributes: a
+  // dict of the attributes in the payload.
   Ref gathered;
   std::unique_ptr<KeyProbes> probes;
   std::unique_ptr<NodeParts> node;  // kNode
 
-  // Whether it is a container of plain data.
   bool is_plain() const { return kind <= FrameKind::kInstance && !is_namespace; }
-  // Whether it was made with all its places, which are filled one by one.
+  // Whether the object was made with empty places.
   bool has_places() const {
     return (kind == FrameKind::kList || kind == FrameKind::kTuple) &&
            left + position != 0;
   }
-  // kNode: a part that has come.
+  // kNode: a complete part.
   template <wire::NodeTag kTag>
   PyObject* part(PartOf<kTag> part) const {
     return node->children[part.position].get();
   }
-  // Whether it is such a node, and this part is the next to come.
+  // Whether this is the next part of the node.
   template <wire::NodeTag kTag>
   bool awaits(PartOf<kTag> part) const;
-  // Whether it is the fields of a function, and the next value is that of this one.
+  // Whether the next value is this field of a function.
   bool awaits_field(wire::FunctionField field) const;
 };
 
-// Whether a namespace that is being filled has this name.
+// Adds a note to the current exception, raised by foreign code: the path from the root
+// of the payload to the object that was being built. Waybill's own errors name the
+// place, and get none. `stack`: the open frames.
+void describe_failure(const State& state, std::span<const Frame> stack);
+
+// Whether an open namespace has this name.
 bool has_name(const Frame& frame, PyObject* name);
 
 }  // namespace waybill::py

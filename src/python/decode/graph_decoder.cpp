@@ -1,17 +1,17 @@
-// The loop that builds objects: reads a value, hands it to the container that waits for
-// it, closes the containers that are complete.
+// The loop that builds objects: it reads a value, hands it to the innermost open
+// container, and closes complete containers.
 //
-// References. The envelope lists the positions that references mean, so one number is
-// compared per value, and only those objects are remembered.
+// References. The envelope lists the positions that references mean. So the loop
+// compares one number per value, and stores only those objects.
 //
-// Cycles. Lists, dicts, sets, functions and classes exist before what they hold, so
-// what they hold may refer to them. Tuples and frozensets do too, which Python code
-// cannot do: as long as one is open that something inside of it refers to, an entry of
-// a dict or set there waits, because hashing its key might look into what is not there
-// yet.
+// Cycles. Lists, dicts, sets, functions and classes are created before their contents,
+// so the contents can read_reference to them. Tuples and frozensets are too, which
+// Python code cannot do. While a value inside an open one refers to it, entries of
+// dicts and sets inside are deferred, because hashing their keys might read an
+// incomplete object.
 //
-// Plain data. Values of containers of plain data are read one after the other, without
-// a way through the frame, unless something has to be noted of each.
+// Plain data. Values of containers of plain data are read in runs, which bypass the
+// frame, unless each must be recorded.
 //
 // Tested by tests/python/kinds/test_values.py, test_sharing.py,
 // tests/python/untrusted/test_untrusted_input.py, test_unverified_data.py and
@@ -22,8 +22,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "python/decode/failure_path.h"
-#include "python/decode/nodes/opaque.h"
+#include "python/decode/nodes/node_codecs.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/objects.h"
@@ -34,8 +33,8 @@ namespace {
 
 using wire::NodeTag;
 
-// In so many bytes of payload short texts come again.
-constexpr std::size_t kWorthRemembering = 2048;
+// In payloads of this size short texts recur.
+constexpr std::size_t kCacheMinPayload = 2048;
 
 }  // namespace
 
@@ -60,7 +59,7 @@ void GraphDecoder::stop_before(const std::uint8_t* start, Ref& value) {
   at_ = start;
   built_.positions.go_back_to(position_at(at_),
                               [&](std::size_t number) { built_.slots[number] = {}; });
-  look_for_target();
+  update_target();
   value = Ref();
   stop();
 }
@@ -71,22 +70,24 @@ Ref GraphDecoder::decode(DecodeContext& context) {
   open_instances_ = 0;
   keeps_history_ = static_cast<bool>(context.history);
   makes_calls_ = !keeps_history_ && context.hooks.opaque == nullptr;
-  // Without code each name of a state is looked at; see demand_no_shadow().
-  builds_instances_ = !context.lets_no_code_in;
+  // Where code is forbidden, each name of a state is checked; see demand_no_shadow().
+  builds_instances_ = !context.forbids_code;
   try {
     if (context.envelope != nullptr) {
       const Envelope& envelope = **context.envelope;
-      const bool are_built = context.known_code_uses.has_value();
-      context.arrivals.use_sources(*context.envelope);
-      context.arrivals.find_targets(*context.envelope,
-                                    are_built ? envelope.definitions.value : 0);
-      if (envelope.payload.bytes.size() >= kWorthRemembering) built_.texts.remember();
+      const bool are_built = context.definition_code_uses.has_value();
+      context.received_definitions.use_sources(*context.envelope);
+      context.received_definitions.find_targets(
+          *context.envelope, are_built ? envelope.definitions.value : 0);
+      if (envelope.payload.bytes.size() >= kCacheMinPayload)
+        built_.texts.enable_cache();
     }
-    free_from_ = keeps_history_ ? end_ : start_ + context.arrivals.end_of_targets();
-    if (free_from_ > start_) restart();
+    batch_start_ =
+        keeps_history_ ? end_ : start_ + context.received_definitions.targets_end();
+    if (batch_start_ > start_) restart();
     build_definitions();
     run();
-    context.arrivals.apply();
+    context.received_definitions.apply();
     return take_value();
   } catch (const PyError&) {
     built_.hide();
@@ -99,14 +100,15 @@ Ref GraphDecoder::decode(DecodeContext& context) {
   }
 }
 
-// Each definition is complete before the next begins. Others refer to them.
+// Builds the definitions one by one. The value and later definitions read_reference to
+// them.
 void GraphDecoder::build_definitions() {
   if (context_->envelope == nullptr) return;
   const Envelope& envelope = **context_->envelope;
   const Definitions& definitions = envelope.definitions;
   if (definitions.value == 0) return;
-  if (context_->known_code_uses) {
-    code().skip_uses(*context_->known_code_uses);
+  if (context_->definition_code_uses) {
+    code().skip_uses(*context_->definition_code_uses);
   } else {
     at_ = start_ + definitions.start;
     scope_ = envelope::ReferenceScope::of_definitions(envelope);
@@ -120,13 +122,13 @@ void GraphDecoder::build_definitions() {
 
 bool GraphDecoder::run() {
   Ref value = std::exchange(value_, {});
-  is_going_ = true;
-  look_for_target();
+  is_running_ = true;
+  update_target();
   if (!value && built_.stack.empty()) read(value);
-  while (is_going_ && !built_.stack.empty()) {
+  while (is_running_ && !built_.stack.empty()) {
     if (value) deliver(value);
-    if (is_going_ && built_.stack.back().left != 0) read_on(value);
-    if (is_going_ && built_.stack.back().left == 0) close(value);
+    if (is_running_ && built_.stack.back().left != 0) read_next(value);
+    if (is_running_ && built_.stack.back().left == 0) close(value);
   }
   if (!is_verified()) built_.hide();
   value_ = std::move(value);
@@ -140,22 +142,22 @@ void GraphDecoder::fail(ErrorCode code, std::string detail) {
 
 // ---- Values that follow each other -------------------------------------------------
 
-[[gnu::always_inline]] inline void GraphDecoder::read_on(Ref& value) {
+[[gnu::always_inline]] inline void GraphDecoder::read_next(Ref& value) {
   Frame& frame = built_.stack.back();
-  if (frame.is_plain() && is_free()) return fill(frame, value);
+  if (frame.is_plain() && can_batch()) return fill(frame, value);
   is_name_ = frame.kind == FrameKind::kInstance && !frame.key;
   read(value);
   is_name_ = false;
 }
 
-// Values come one after the other until a container is opened.
+// Reads values until a container is opened.
 [[gnu::always_inline]] inline void GraphDecoder::fill(Frame& frame, Ref& value) {
-  constexpr std::uint64_t kManyNumbers = 8;  // From so many on it is worth a call.
+  constexpr std::uint64_t kManyNumbers = 8;  // Fewer are not worth a call.
   built_.cost = {};
   if (frame.kind == FrameKind::kDict || frame.kind == FrameKind::kInstance) {
     return fill_dict(frame, value);
   }
-  if (frame.kind == FrameKind::kList && !frame.has_no_holes) {
+  if (frame.kind == FrameKind::kList && !frame.are_holes_filled) {
     if (are_passed_ && frame.left >= kManyNumbers) fill_with_numbers(frame);
     return fill_list(frame, value);
   }
@@ -163,24 +165,24 @@ void GraphDecoder::fail(ErrorCode code, std::string detail) {
     offset_ = offset();
     if (!next(value)) return;
     deliver(value);
-    if (!is_going_ || late_depth_ != kNotLate) return;
+    if (!is_running_ || deferral_depth_ != kNoDeferral) return;
     built_.cost = {};
   }
 }
 
 void GraphDecoder::fill_list(Frame& list, Ref& value) {
   while (list.left != 0 && next(value)) {
-    if (list.has_no_holes) return deliver(value);  // It holds itself.
+    if (list.are_holes_filled) return deliver(value);  // A value refers to it.
     PyList_SET_ITEM(list.object.get(), static_cast<Py_ssize_t>(list.position++),
                     value.release());
     --list.left;
   }
 }
 
-// Pairs of leaves, without a way through the frame. What has opened a container ends
-// the reference to the frame, so a key is put there before its value is read.
+// Reads pairs of leaves. Reading a value may open a container, which invalidates the
+// reference to the frame, so the frame gets the key first.
 void GraphDecoder::fill_dict(Frame& frame, Ref& value) {
-  // A key that deliver() has put there may have code of its own: deliver() inserts it.
+  // Hashing a key that deliver() put there may run code: deliver() inserts the pair.
   if (frame.key && !is_simple(frame.key.get())) {
     offset_ = offset();
     next(value);
@@ -201,9 +203,9 @@ void GraphDecoder::fill_dict(Frame& frame, Ref& value) {
 [[gnu::always_inline]] inline bool GraphDecoder::read_key(Frame& frame, Ref& value) {
   const std::uint8_t* const start = at_;
   const bool is_name = frame.kind == FrameKind::kInstance;
-  Guess* guess = nullptr;
+  KeyGuess* guess = nullptr;
   if (!guesses_.empty() && start != target_) {
-    guess = &guesses_[(8 * built_.stack.size() + frame.position / 2) % kGuesses];
+    guess = &guesses_[(8 * built_.stack.size() + frame.position / 2) % kMaxGuesses];
   }
   if (guess != nullptr && guess->is_at(start, end_) &&
       (!is_name || PyUnicode_CHECK_INTERNED(guess->key.get()) != 0)) {
@@ -228,8 +230,8 @@ void GraphDecoder::fill_dict(Frame& frame, Ref& value) {
   return true;
 }
 
-// Passes on the numbers that come next, of which big lists are full; the last bytes of
-// the envelope are left to others.
+// Reads the numbers that come next: large lists often hold only numbers. Leaves the
+// last bytes of the envelope to fill_list().
 void GraphDecoder::fill_with_numbers(Frame& list) {
   const std::uint8_t* at = at_;
   PyObject** const first = PySequence_Fast_ITEMS(list.object.get());
@@ -257,14 +259,14 @@ void GraphDecoder::fill_with_numbers(Frame& list) {
   list.left = static_cast<std::uint64_t>(end - item);
 }
 
-// ---- What frames do with a value ---------------------------------------------------
+// ---- Delivery of a value to its frame ----------------------------------------------
 
 void GraphDecoder::deliver(Ref& value) {
   Frame& frame = built_.stack.back();
   const auto index = static_cast<Py_ssize_t>(frame.position);
   switch (frame.kind) {
     case FrameKind::kList:
-      // Code that the payload calls may have got hold of the list and changed it.
+      // Code that the payload calls may have changed the list.
       if (index >= PyList_GET_SIZE(frame.object.get())) {
         refuse(ErrorCode::kMalformed, "a list that was changed while it was built");
         return;
@@ -302,16 +304,16 @@ void GraphDecoder::deliver(Ref& value) {
 }
 
 bool GraphDecoder::deliver_to_set(const Frame& frame, const Ref& value) {
-  if (must_wait() && !is_simple(value.get())) {
-    late_.push_back({frame.object, value, {}});
+  if (must_defer() && !is_simple(value.get())) {
+    deferred_.push_back({frame.object, value, {}});
     return true;
   }
-  return hashed(
-      hashing(value.get(), [&] { return PySet_Add(frame.object.get(), value.get()); }));
+  return check_hashed(run_hashing(
+      value.get(), [&] { return PySet_Add(frame.object.get(), value.get()); }));
 }
 
 bool GraphDecoder::deliver_to_frozen_set(Frame& frame, const Ref& value) {
-  if (!frame.gathered && must_wait() && !is_simple(value.get())) {
+  if (!frame.gathered && must_defer() && !is_simple(value.get())) {
     BuildState::gather(frame);
   }
   if (!BuildState::gathers(frame)) return deliver_to_set(frame, value);
@@ -329,11 +331,11 @@ bool GraphDecoder::deliver_to_dict(Frame& frame, Ref& value) {
     deliver_field(frame, value);
   } else if (frame.kind == FrameKind::kAttributes) {
     deliver_attribute(frame, value);
-  } else if (frame.has_late || (must_wait() && !is_simple(frame.key.get()))) {
-    // Those that follow wait too: the order of a dict means something.
-    frame.has_late = true;
-    frame.is_whole = false;
-    late_.push_back({frame.object, std::move(frame.key), value});
+  } else if (frame.has_deferred || (must_defer() && !is_simple(frame.key.get()))) {
+    // Later entries are deferred too, to keep the order of the dict.
+    frame.has_deferred = true;
+    frame.checks_length = false;
+    deferred_.push_back({frame.object, std::move(frame.key), value});
   } else if (!set_item(frame, value)) {
     return false;
   }
@@ -341,30 +343,31 @@ bool GraphDecoder::deliver_to_dict(Frame& frame, Ref& value) {
   return true;
 }
 
-// Puts the value under the key that waits for it.
+// Stores the value under the frame's key.
 bool GraphDecoder::set_item(Frame& frame, const Ref& value) {
   PyObject* const dict = frame.object.get();
   PyObject* const key = frame.key.get();
   if (frame.is_namespace) [[unlikely]] {
-    if (frame.is_known && !frame.is_bound && has_name(frame, key) &&
+    if (frame.is_existing && !frame.is_bound && has_name(frame, key) &&
         PyUnicode_Compare(key, state_.names.path.get()) != 0) {
-      return true;  // Another function has brought it.
+      return true;  // An earlier function has defined it.
     }
     built_.hide();
-    if (std::exchange(frame.is_bound, false) || !frame.is_known) {
-      // Names stand in the order in which their values are complete; those of a module
-      // in its own, whoever brought them first.
+    if (std::exchange(frame.is_bound, false) || !frame.is_existing) {
+      // Names are in the order in which their values become complete; those of a module
+      // in its own order, even if a function has defined some before.
       if (PyDict_DelItem(dict, key) != 0) ignore_error(PyExc_KeyError);
     }
   }
-  // Keys that were unequal at the sender's may be equal here; those of data may not.
+  // Keys of other types may be equal here although they differ at the sender.
   if (!is_simple(key) && !(is_verified() && context_->is_data_only)) {
-    frame.is_whole = false;
+    frame.checks_length = false;
   }
-  return hashed(hashing(key, [&] { return PyDict_SetItem(dict, key, value.get()); }));
+  return check_hashed(
+      run_hashing(key, [&] { return PyDict_SetItem(dict, key, value.get()); }));
 }
 
-// To set an attribute of a function may run code of others.
+// Setting an attribute of a function may run foreign code.
 void GraphDecoder::deliver_field(Frame& frame, const Ref& value) {
   built_.hide();
   const std::vector<Ref>& cells = built_.stack[built_.stack.size() - 2].node->cells;
@@ -375,16 +378,16 @@ void GraphDecoder::deliver_field(Frame& frame, const Ref& value) {
 void GraphDecoder::deliver_attribute(Frame& frame, Ref value) {
   Ref key = frame.key;
   if (code().is_foreign() && !frame.is_opaque && !translate(key, value)) return;
-  hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
-  if (frame.is_known || frame.is_opaque) return;  // Until all is complete.
-  outside(
+  check_hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
+  if (frame.is_existing || frame.is_opaque) return;  // Applied once all are complete.
+  run_foreign(
       [&] { set_class_attribute(state_, frame.object.get(), key.get(), value.get()); });
 }
 
-// Makes of an attribute that a class has in another Python what it has in this one;
-// false if that is nothing.
+// Converts a class attribute of another Python version to this one; false if this
+// version has no such attribute.
 bool GraphDecoder::translate(Ref& name, Ref& value) {
-  const Ref answer = outside([&] {
+  const Ref answer = run_foreign([&] {
     return call(late(state_, &LateHelpers::class_attribute), name.get(), value.get());
   });
   if (answer.get() == Py_None) return false;
@@ -393,7 +396,7 @@ bool GraphDecoder::translate(Ref& name, Ref& value) {
   return true;
 }
 
-// ---- Frames that are complete ------------------------------------------------------
+// ---- Complete frames ---------------------------------------------------------------
 
 [[gnu::always_inline]] inline void GraphDecoder::close(Ref& value) {
   Frame& frame = built_.stack.back();
@@ -404,12 +407,12 @@ bool GraphDecoder::translate(Ref& name, Ref& value) {
   const std::size_t depth = built_.stack.size();
   offset_ = frame.offset;
   if (frame.kind == FrameKind::kFrozenSet ? !fill_frozen(frame)
-                                          : !demand_whole(frame)) {
+                                          : !demand_distinct_keys(frame)) {
     return;
   }
   BuildState::show(frame);
   if (frame.kind == FrameKind::kInstance) {
-    if (frame.is_apart || !is_free() || !is_nothing_at(at_, 0)) {
+    if (frame.is_detached || !can_batch() || !is_empty_rest_at(at_, 0)) {
       if (is_verified()) return finish_instance();
       stop();
       return;
@@ -428,18 +431,18 @@ bool GraphDecoder::translate(Ref& name, Ref& value) {
   }
   const std::size_t slot = frame.slot;
   built_.stack.pop_back();
-  if (!is_verified()) note_passed();
-  if (depth == late_depth_) insert_late();
-  note(value, slot, offset_);
+  if (!is_verified()) record_passed();
+  if (depth == deferral_depth_) insert_deferred();
+  record(value, slot, offset_);
 }
 
-// The state is there; items and pairs follow, and most have none. They are for an
-// instance that has no state yet, so it is taken away until they came.
+// Items and pairs follow the state of an instance. They are added before the state, so
+// the state is taken away until then.
 void GraphDecoder::finish_instance() {
   constexpr std::size_t kState = envelope::position_of(NodeTag::kNewObject, "state");
   Frame frame = std::move(built_.stack.back());
   built_.stack.pop_back();
-  if (!frame.is_apart) {
+  if (!frame.is_detached) {
     const Ref dict = std::exchange(frame.object, {});
     frame.object = Ref::steal(PyDict_Copy(dict.get()));
     PyDict_Clear(dict.get());
@@ -451,27 +454,28 @@ void GraphDecoder::finish_instance() {
   node.slot = frame.slot;
   node.object = std::move(frame.instance);
   node.node = new_parts(static_cast<std::uint8_t>(NodeTag::kNewObject));
-  node.node->children.resize(kState);  // Class, arguments and keywords did their work.
+  node.node->children.resize(
+      kState);  // Class, arguments and keywords are used already.
   node.node->children.push_back(std::move(frame.object));
   push(std::move(node));
 }
 
-void GraphDecoder::note_passed() {
-  constexpr std::size_t kWorthPassing = 64;
+void GraphDecoder::record_passed() {
+  constexpr std::size_t kMinPassedSize = 64;
   const std::size_t size = offset() - offset_;
-  if (size < kWorthPassing || size <= passed_.size()) return;
+  if (size < kMinPassedSize || size <= passed_.size()) return;
   passed_ = {offset_, offset(), built_.positions.passed(), references_seen_};
 }
 
-void GraphDecoder::note_shared(Ref& value, std::size_t slot, std::size_t offset) {
+void GraphDecoder::record_shared(Ref& value, std::size_t slot, std::size_t offset) {
   if (slot != kNoSlot) built_.slots[slot] = {value, 0, built_.cost};
   if (!is_verified()) return;
   if (keeps_history_) {
-    context_->history.remember(offset - base_, value.get(), built_.cost);
+    context_->history.record(offset - base_, value.get(), built_.cost);
   }
-  if (slot == kNoSlot || !arrivals().has_targets()) return;
+  if (slot == kNoSlot || !received_definitions().has_targets()) return;
   built_.hide();
-  if (Ref own = arrivals().settle(slot, value.get())) {
+  if (Ref own = received_definitions().resolve_early(slot, value.get())) {
     value = std::move(own);
     built_.set_slot(slot, value.get());
   }
@@ -481,21 +485,21 @@ void GraphDecoder::note_shared(Ref& value, std::size_t slot, std::size_t offset)
 
 bool GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
   if (!is_simple(key)) {
-    // Instances say how they are hashed, also inside a tuple.
+    // Hashing an instance runs its __hash__, also inside a tuple.
     if (!is_verified() && builds_instances_) return stop();
-    if (is_verified() && built_.keys.is_strict() && must_wait()) {
+    if (is_verified() && built_.keys.is_strict() && must_defer()) {
       fail(ErrorCode::kBadReference, "a key or set item inside a tuple in a cycle");
     }
   }
   const bool is_set =
       frame.kind == FrameKind::kSet || frame.kind == FrameKind::kFrozenSet;
   const auto kind = is_set ? KeyProbes::Kind::kSet : KeyProbes::Kind::kDict;
-  // What gets its entries one by one has no room for them from the start.
+  // Only dicts of the payload are made with room for all entries.
   const bool has_room = !is_set && frame.kind != FrameKind::kPairs;
   const std::uint64_t announced = has_room ? (frame.position + frame.left) / 2 : 0;
   const std::uint64_t before = is_set ? frame.position : frame.position / 2;
-  const KeyGuard::Finding finding = hashing(key, [&] {
-    return built_.keys.look_at(key, built_.cost, kind, announced, before, frame.probes);
+  const KeyGuard::Finding finding = run_hashing(key, [&] {
+    return built_.keys.inspect(key, built_.cost, kind, announced, before, frame.probes);
   });
   if (finding == KeyGuard::Finding::kFine) return true;
   const bool is_malformed =
@@ -504,7 +508,7 @@ bool GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
                 describe(finding));
 }
 
-bool GraphDecoder::hashed(int result) {
+bool GraphDecoder::check_hashed(int result) {
   if (result >= 0) return true;
   const bool is_too_deep = PyErr_ExceptionMatches(PyExc_RecursionError) != 0;
   const bool is_unhashable = PyErr_ExceptionMatches(PyExc_TypeError) != 0;
@@ -512,7 +516,7 @@ bool GraphDecoder::hashed(int result) {
     PyErr_Clear();
     return stop();
   }
-  // What keys of other kinds raise is theirs.
+  // Other keys may raise RecursionError in code of their own.
   if (is_too_deep && context_->is_data_only) {
     fail(ErrorCode::kLimitExceeded, describe(KeyGuard::Finding::kTooDeep));
   }
@@ -520,8 +524,8 @@ bool GraphDecoder::hashed(int result) {
   fail(ErrorCode::kMalformed, describe(KeyGuard::Finding::kUnhashable));
 }
 
-bool GraphDecoder::demand_whole(const Frame& frame) {
-  if (!frame.is_whole) return true;
+bool GraphDecoder::demand_distinct_keys(const Frame& frame) {
+  if (!frame.checks_length) return true;
   const Py_ssize_t count = PyDict_GET_SIZE(frame.object.get());
   if (static_cast<std::uint64_t>(count) == frame.position / 2) return true;
   return refuse(ErrorCode::kMalformed, "a map with two equal keys");
@@ -530,42 +534,43 @@ bool GraphDecoder::demand_whole(const Frame& frame) {
 bool GraphDecoder::fill_frozen(const Frame& frame) {
   if (!frame.gathered) return true;
   PyObject* const items = frame.gathered.get();
-  if (must_wait() && !std::ranges::all_of(items_of(items), is_simple)) {
-    late_.push_back({frame.object, frame.gathered, {}});
+  if (must_defer() && !std::ranges::all_of(items_of(items), is_simple)) {
+    deferred_.push_back({frame.object, frame.gathered, {}});
     return true;
   }
-  return hashed(
-      hashing(items, [&] { return fill_frozen_set(frame.object.get(), items); }));
+  return check_hashed(
+      run_hashing(items, [&] { return fill_frozen_set(frame.object.get(), items); }));
 }
 
-void GraphDecoder::insert_late() {
+void GraphDecoder::insert_deferred() {
   built_.hide();
   const CollectorPause::Break others(context_->collector);
-  late_depth_ = kNotLate;
-  for (const Late& late : std::exchange(late_, {})) {
-    PyObject* container = late.container.get();
-    if (late.value) {
+  deferral_depth_ = kNoDeferral;
+  for (const DeferredEntry& entry : std::exchange(deferred_, {})) {
+    PyObject* container = entry.container.get();
+    if (entry.value) {
       const Py_ssize_t before = PyDict_GET_SIZE(container);
-      hashed(PyDict_SetItem(container, late.key.get(), late.value.get()));
+      check_hashed(PyDict_SetItem(container, entry.key.get(), entry.value.get()));
       if (context_->is_data_only && PyDict_GET_SIZE(container) == before) {
         fail(ErrorCode::kMalformed, "a map with two equal keys");
       }
     } else if (PyFrozenSet_CheckExact(container)) {
-      hashed(fill_frozen_set(container, late.key.get()));
+      check_hashed(fill_frozen_set(container, entry.key.get()));
     } else {
-      hashed(PySet_Add(container, late.key.get()));
+      check_hashed(PySet_Add(container, entry.key.get()));
     }
   }
 }
 
-bool GraphDecoder::has_late_entries(PyObject* dict) const {
-  return std::ranges::any_of(
-      late_, [&](const Late& late) { return late.container.get() == dict; });
+bool GraphDecoder::has_deferred_entries(PyObject* dict) const {
+  return std::ranges::any_of(deferred_, [&](const DeferredEntry& entry) {
+    return entry.container.get() == dict;
+  });
 }
 
-void GraphDecoder::move_late_entries(PyObject* dict, PyObject* other) {
-  for (Late& late : late_) {
-    if (late.container.get() == dict) late.container = Ref::share(other);
+void GraphDecoder::move_deferred_entries(PyObject* dict, PyObject* other) {
+  for (DeferredEntry& entry : deferred_) {
+    if (entry.container.get() == dict) entry.container = Ref::share(other);
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Builds the objects of a payload in one loop over its bytes, with a stack of its own.
+// Builds the objects of a payload in one loop over its bytes, with an explicit stack.
 
 #include <Python.h>
 
@@ -40,9 +40,9 @@ namespace waybill::py {
 // payload, decode() continues from there with everything that payloads can hold.
 class GraphDecoder {
  public:
-  // `start`: of the payload in `bytes`, which goes on to the end of what may be read.
-  // `base`: the offset of the payload, for frames and errors. Everything but `shared`,
-  // the positions that references mean, must outlive the decoder.
+  // `bytes`: all that may be read. `start`: where the payload begins in them. `base`:
+  // the offset of the payload, for frames and errors. `shared`: the positions that
+  // references mean. Everything but `shared` must outlive the decoder.
   GraphDecoder(const State& state, BytesView bytes, std::size_t start, std::size_t base,
                const Limits& limits, const std::vector<std::uint64_t>& shared)
       : state_(state),
@@ -56,15 +56,15 @@ class GraphDecoder {
   GraphDecoder(const State& state, const Envelope& envelope, const Limits& limits)
       : GraphDecoder(state, envelope.bytes, envelope.payload.offset,
                      envelope.payload.offset, limits, envelope.shared) {}
-  ~GraphDecoder() { built_.abandon(); }  // Before code of others runs.
+  ~GraphDecoder() { built_.abandon(); }  // Before foreign code runs.
   GraphDecoder(const GraphDecoder&) = delete;
   GraphDecoder& operator=(const GraphDecoder&) = delete;
 
   // ---- Before the payload is verified ---------------------------------------------
 
-  // Begins at the value of a payload whose definitions are known, and has instances of
-  // ordinary classes built. `object_at`: gives what stands at a position in the
-  // definitions. False if references mean something there that is null.
+  // Begins at the value of a payload whose definitions exist already, and also accepts
+  // instances of ordinary classes. `object_at(position)`: the object at a position in
+  // the definitions. False if it is null for a position that references mean.
   template <typename ObjectAt>
   bool begin_at_value(const Envelope& envelope, ObjectAt object_at) {
     const std::size_t value = envelope.definitions.value;
@@ -80,15 +80,14 @@ class GraphDecoder {
     }
     return true;
   }
-  // Builds plain data; true if the root is complete. What is open is hidden before code
-  // of others can run; see BuildState::hide(). Throws PyError for MemoryError alone.
+  // Builds plain data; true if the root is complete. Open containers are hidden before
+  // foreign code can run; see BuildState::hide(). Throws PyError: MemoryError only.
   bool begin();
-  // Returns to where reading began, and drops what was built.
+  // Returns to the first byte, and drops the objects that were built.
   void restart();
   // The root, once it is complete.
   Ref take_value() { return std::exchange(value_, {}); }
-  // Whether each shared position was passed and each of them referred to, as verify()
-  // demands.
+  // Whether each shared position was passed and has a reference, as verify() demands.
   bool is_complete() const {
     return built_.positions.are_passed() && references_seen_ == reference_count();
   }
@@ -99,10 +98,10 @@ class GraphDecoder {
 
   // ---- Once it is verified ---------------------------------------------------------
 
-  // Builds the root, from where begin() has stopped. Throws PyError: DecodeError, or
-  // what code that the payload calls raised. Call once.
+  // Builds the root, from where begin() stopped. Throws PyError: DecodeError, or an
+  // exception of code that the payload calls. Call once.
   Ref decode(DecodeContext& context);
-  // What references with this number mean in the whole payload.
+  // The object with this number among the shared ones of the whole payload.
   const Ref& object_at(std::size_t number) const { return built_.slots[number].object; }
 
   // ---- For node codecs -----------------------------------------------------------
@@ -112,66 +111,64 @@ class GraphDecoder {
   const DecodeHooks& hooks() const { return context_->hooks; }
   CodeBuilder& code() { return *context_->code; }
   ModuleImporter& modules() { return *context_->modules; }
-  Arrivals& arrivals() { return context_->arrivals; }
+  ReceivedDefinitions& received_definitions() { return context_->received_definitions; }
   DeniedNames& denied_names() { return context_->denied_names; }
   [[noreturn]] void fail(ErrorCode code, std::string detail);
-  // For a node kReplacement: makes the node around it mean this object.
-  void put_instead(PyObject* object);
-  // Cells without content that came since the last call: those that the function at
-  // hand introduces.
+  // For a kReplacement node: makes the node around it mean this object.
+  void replace_enclosing(PyObject* object);
+  // The cells without content since the last call: those that the current function
+  // introduces.
   std::vector<Ref> take_fresh_cells() {
     return std::exchange(context_->fresh_cells, {});
   }
   void add_fresh_cell(Ref cell) { context_->fresh_cells.push_back(std::move(cell)); }
   bool is_empty(PyObject* object) const { return object == state_.empty.get(); }
-  // Whether calls of standard types are held to their rows; see standard_types.h.
-  bool holds_calls_to_table() const {
+  // Whether calls of standard types must match their rows; see standard_types.h.
+  bool restricts_calls() const {
     return context_->hooks.gate != nullptr && built_.keys.is_strict();
   }
-  bool lets_no_code_in() const { return context_->lets_no_code_in; }
-  // Counts memory that calls take beside what is in the payload.
-  void take_memory(std::uint64_t bytes) {
-    context_->taken_memory += bytes;
-    if (context_->taken_memory > limits_.max_memory) {
+  bool forbids_code() const { return context_->forbids_code; }
+  // Counts memory that calls allocate in addition to the payload's values.
+  void charge_memory(std::uint64_t bytes) {
+    context_->charged_memory += bytes;
+    if (context_->charged_memory > limits_.max_memory) {
       fail(ErrorCode::kLimitExceeded, "calls that take more memory than max_memory");
     }
   }
-  // Whether a call of this makes a dict, whose keys max_key_steps is about.
+  // Whether a call of this makes a dict, whose keys max_key_steps limits.
   bool counts_keys_of(PyObject* callable) const {
     return built_.keys.is_strict() && PyType_Check(callable) &&
            PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(callable), &PyDict_Type);
   }
-  // Entries of a dict that wait for their keys to be complete; they are to go into
+  // Entries of a dict that wait for their keys to be complete, and their redirection to
   // another dict.
-  bool has_late_entries(PyObject* dict) const;
-  void move_late_entries(PyObject* dict, PyObject* other);
+  bool has_deferred_entries(PyObject* dict) const;
+  void move_deferred_entries(PyObject* dict, PyObject* other);
   // The number of the next buffer out of band.
   std::uint64_t next_buffer() { return context_->buffer_count++; }
-  // What the table of buffers has under a number, which was verified.
+  // The stored buffer with a number, which was verified.
   const Ref& stored(std::uint64_t number) const { return context_->stored[number]; }
-  // What makes classes: a function of waybill._source.extension for those that another
-  // Python took apart.
+  // The function that makes classes: that of waybill._source.extension if another
+  // Python version wrote the payload.
   PyObject* class_maker() {
     return code().is_foreign() ? late(state_, &LateHelpers::make_foreign_class)
                                : state_.make_class.get();
   }
-  // The globals of functions with this name, package and number; null if the payload
-  // had none yet.
-  Ref known_namespace(const Frame& frame) const;
-  void note_namespace(const Frame& frame, const Ref& globals);
+  // The globals for a kNamespace node with these parts; null for the first such node.
+  Ref find_namespace(const Frame& frame) const;
+  void record_namespace(const Frame& frame, const Ref& globals);
   // Where the node of a frame starts, in bytes from the start of the payload.
   std::size_t position_of(const Frame& frame) const { return frame.offset - base_; }
-  // How many bytes were read since this offset.
+  // The number of bytes read since this offset.
   std::size_t size_from(std::size_t offset) const { return this->offset() - offset; }
 
  private:
   // An entry that waits for its key to be complete.
-  struct Late {
+  struct DeferredEntry {
     Ref container, key, value;
   };
-  // A key of a dict: the next at its depth often has the same one at the same place.
-  struct Guess {
-    // Whether its bytes are there.
+  // A key of a dict: the next dict at its depth often has the same key at this index.
+  struct KeyGuess {
     bool is_at(const std::uint8_t* at, const std::uint8_t* end) const {
       return size != 0 && size <= static_cast<std::size_t>(end - at) &&
              std::memcmp(at, start, size) == 0;
@@ -183,36 +180,38 @@ class GraphDecoder {
   };
 
   static constexpr std::size_t kNoSlot = BuildState::kNoSlot;
-  static constexpr std::size_t kNotLate = static_cast<std::size_t>(-1);
-  static constexpr std::size_t kGuesses = 64;
-  // From this dict on, with so many bytes to come, short texts come again.
-  static constexpr std::size_t kDictsWorthACache = 4;
-  static constexpr std::ptrdiff_t kBytesWorthACache = 1024;
+  static constexpr std::size_t kNoDeferral = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kMaxGuesses = 64;
+  // From this dict on, and with this many bytes left, short texts recur often enough
+  // for the caches of texts and keys.
+  static constexpr std::size_t kCacheMinDicts = 4;
+  static constexpr std::ptrdiff_t kCacheMinBytes = 1024;
 
   bool is_verified() const { return context_ != nullptr; }
-  // Refuses a verified payload. In a payload that is not verified the loop stops
-  // instead, and verify() reports the error. Returns false.
+  // Refuses a verified payload. For one that is not verified it only stops the loop,
+  // and verify() reports the error. Returns false.
   bool refuse(ErrorCode code, const char* detail) {
     if (is_verified()) fail(code, detail);
     return stop();
   }
-  bool stop() { return is_going_ = false; }
-  // Stops before a value, as if nothing of it had been read.
+  bool stop() { return is_running_ = false; }
+  // Stops before a value, as if it had not been read.
   void stop_before(const std::uint8_t* start, Ref& value);
 
   // ---- The loop --------------------------------------------------------------------
   //
-  // `value`: the value that was read last; null once the frame on top has it.
+  // `value`: the last value read; null once the frame on top has taken it.
 
   void build_definitions();
   // Builds until the root is complete or the loop has stopped. True if value_ is the
-  // root; else value_ is what the frame on top gets next, or null.
+  // root; else value_ is the next value for the frame on top, or null.
   bool run();
-  // Whether nothing is to be noted of single values, so that runs of them may be read
-  // at once.
-  bool is_free() const { return at_ >= free_from_ && late_depth_ == kNotLate; }
-  // Reads what the frame on top gets next.
-  inline void read_on(Ref& value);
+  // Whether runs of values may be read at once, because no single one must be recorded.
+  bool can_batch() const {
+    return at_ >= batch_start_ && deferral_depth_ == kNoDeferral;
+  }
+  // Reads the next value or values of the frame on top.
+  inline void read_next(Ref& value);
   inline void fill(Frame& frame, Ref& value);
   [[gnu::noinline]] void fill_with_numbers(Frame& list);
   [[gnu::noinline]] void fill_list(Frame& list, Ref& value);
@@ -220,7 +219,7 @@ class GraphDecoder {
   // Puts a key before its dict's next value; false if it has stopped.
   inline bool read_key(Frame& frame, Ref& value);
 
-  // Hands a finished value to the frame on top; keeps it if the loop stops.
+  // Hands a complete value to the frame on top; keeps it if the loop stops.
   void deliver(Ref& value);
   bool deliver_to_dict(Frame& frame, Ref& value);
   void deliver_to_node(Frame& frame, Ref value);
@@ -229,23 +228,23 @@ class GraphDecoder {
   void deliver_field(Frame& frame, const Ref& value);
   void deliver_attribute(Frame& frame, Ref value);
   bool set_item(Frame& frame, const Ref& value);
-  void pass_nothing(Frame& frame);
+  void skip_empty_rest(Frame& frame);
   bool translate(Ref& name, Ref& value);
 
-  // Closes the frame on top. `value` stays null if more values follow, or the loop
-  // stops.
+  // Closes the frame on top; `value` becomes its object. It stays null if more values
+  // follow or the loop stops.
   inline void close(Ref& value);
   Ref finish_node();
   void finish_instance();
 
-  // Notes a value that is complete, for references and later payloads. Its class may
-  // have another object in its place, which is the value then.
-  void note(Ref& value, std::size_t slot, std::size_t offset) {
-    if (slot != kNoSlot || keeps_history_) note_shared(value, slot, offset);
+  // Records a complete value for references and later payloads. A class of this process
+  // may have another object in its place, which then becomes the value.
+  void record(Ref& value, std::size_t slot, std::size_t offset) {
+    if (slot != kNoSlot || keeps_history_) record_shared(value, slot, offset);
   }
-  void note_shared(Ref& value, std::size_t slot, std::size_t offset);
-  // Notes where the container ended that was completed last.
-  void note_passed();
+  void record_shared(Ref& value, std::size_t slot, std::size_t offset);
+  // Records the end of the container that was completed last.
+  void record_passed();
 
   // ---- Values ----------------------------------------------------------------------
 
@@ -253,17 +252,18 @@ class GraphDecoder {
   [[gnu::always_inline]] bool next(Ref& value) {
     return read_short(value) || read(value);
   }
-  // What there is most of, before all tables. False, with nothing read, for all else.
+  // Reads the most frequent values without tables. False, with nothing read, for
+  // others.
   bool read_short(Ref& value);
   bool read(Ref& value);
   inline bool read_any(Ref& value);
-  // A value without values in it.
+  // Reads a value that contains no values.
   bool read_leaf(Ref& value);
   inline bool read_bytes(Ref& value);
   bool read_extension(Ref& value, BytesView bytes, std::uint8_t type);
-  // What a reference means; false if that is not complete, or not there.
-  bool refer_to_complete(Ref& value, std::uint64_t number);
-  bool refer(Ref& value, std::uint64_t number);
+  // Reads the object of a reference; false if it is incomplete or missing.
+  bool read_complete_reference(Ref& value, std::uint64_t number);
+  bool read_reference(Ref& value, std::uint64_t number);
   void take(Ref& value, const Slot& slot, std::uint64_t number) {
     if (number == references_seen_) ++references_seen_;
     value = slot.object;
@@ -277,51 +277,51 @@ class GraphDecoder {
                              std::size_t offset, std::size_t slot);
   // Makes a container of `count` values; false if there cannot be as many.
   inline bool make_container(FrameKind kind, std::uint64_t count, Ref& object);
-  std::uint64_t fill_few(PyObject* object, std::uint64_t count, HashCost& cost);
+  std::uint64_t fill_short(PyObject* object, std::uint64_t count, HashCost& cost);
   bool read_byte_array(Ref& value, std::uint64_t count, std::size_t offset,
                        std::size_t slot);
-  // The map of a node that is no dict of the payload; false if it is one.
+  // Sets up the frame for a map that is a part of a node; false if it is a plain dict.
   bool begin_map_of_node(Frame& frame);
   bool open_map_of_node(Ref& value, Frame& frame);
   bool open_instance(std::uint64_t count, std::size_t offset, std::size_t slot);
   Ref new_instance(PyObject* type);
-  // Makes an object by a short call, of which head and tag were read: `count` values
+  // Makes an object by a short call, whose head and tag were read: `count` values
   // follow, and the node starts at `offset`. False if the node is no short call.
   bool read_call(Ref& value, std::uint8_t tag, std::uint64_t count, std::size_t offset,
                  std::size_t slot);
   bool open_node(Ref& value, std::uint8_t tag, std::uint64_t count, std::size_t offset,
                  std::size_t slot);
-  void note_node(Ref& object, const Frame& frame, const HashCost& cost);
+  void record_node(Ref& object, const Frame& frame, const HashCost& cost);
   Ref read_parts(Frame& frame);
   Ref read_part(wire::NodeTag node);
   std::unique_ptr<NodeParts> new_parts(std::uint8_t tag);
-  void give_back(std::unique_ptr<NodeParts> parts);
+  void recycle_parts(std::unique_ptr<NodeParts> parts);
   HashCost cost_of_earlier(const Frame& earlier) const;
   void push(Frame&& frame);
 
-  // Whether a small list, dict or node is next; all of their heads are alike.
+  // Whether a small list, dict or node is next; their heads share a bit pattern.
   bool is_container_next() const {
     return at_ != end_ && (*at_ & 0xe0) == wire::kEmptyMap;
   }
-  // Whether [] and {} stand there, and references mean nothing up to `more` bytes
+  // Whether the bytes are [] and {}, and references mean nothing up to `more` bytes
   // behind them.
-  bool is_nothing_at(const std::uint8_t* at, std::size_t more) const {
+  bool is_empty_rest_at(const std::uint8_t* at, std::size_t more) const {
     return static_cast<std::size_t>(end_ - at) >= 2 + more &&
            at[0] == wire::kEmptyArray && at[1] == wire::kEmptyMap &&
            built_.positions.are_none_before(position_at(at) + 2 + more);
   }
-  // Whether one more container would be too many inside each other.
+  // Whether one more container would exceed max_depth.
   bool is_full() const {
     return built_.stack.size() + open_instances_ >= limits_.max_depth;
   }
-  // Refuses a container that would be one too many.
+  // Refuses a container that would exceed max_depth.
   bool demand_room() {
     return !is_full() || refuse(ErrorCode::kLimitExceeded,
                                 "more containers inside each other than max_depth");
   }
-  // Whether so many values may be announced. Each has a byte, so no sound payload
-  // announces more; containers that claim all that is left, one inside the other, would
-  // reserve its square.
+  // Whether a container may announce this many values. Each value takes a byte, so no
+  // sound payload announces more in total. Without this bound, nested containers that
+  // each claim the rest of the payload would reserve memory by its square.
   bool announce(std::uint64_t values) {
     announced_ += values;
     return is_verified() || announced_ <= static_cast<std::uint64_t>(end_ - start_);
@@ -333,15 +333,14 @@ class GraphDecoder {
   std::size_t offset_of(const std::uint8_t* at) const {
     return base_ + static_cast<std::size_t>(at - start_);
   }
-  // The slot of a value that starts here; kNoSlot if no reference means it.
-  std::size_t slot_here() {
+  // The slot of the value that starts here; kNoSlot if no reference means it.
+  std::size_t current_slot() {
     if (at_ != target_) return kNoSlot;
     const std::size_t slot = built_.positions.slot_at(position_at(at_));
-    look_for_target();
+    update_target();
     return slot;
   }
-  // After positions were passed.
-  void look_for_target() {
+  void update_target() {
     are_passed_ = built_.positions.are_passed();
     const bool is_ahead = !are_passed_ && built_.positions.next() < position_at(end_);
     target_ = is_ahead ? start_ + built_.positions.next() : nullptr;
@@ -349,89 +348,89 @@ class GraphDecoder {
   std::size_t reference_count() const {
     return scope_ ? scope_->size() : built_.slots.size();
   }
-  // What a reference means here; null if there is no such number.
+  // The slot that a reference means in the current scope; null for a bad number.
   const Slot* slot_of_reference(std::uint64_t number) const {
     if (number >= reference_count()) return nullptr;
     return &built_.slots[scope_ ? scope_->place_of(number) : number];
   }
 
-  // ---- Code of others
-  // ----------------------------------------------------------------
+  // ---- Foreign code ----------------------------------------------------------------
 
-  // Runs what may run code of anybody's, in a payload that is verified.
+  // Calls a function that may run foreign code, while a verified payload is decoded.
   template <typename Function>
-  auto outside(Function function) {
+  auto run_foreign(Function function) {
     built_.hide();
     const CollectorPause::Break others(context_->collector);
     return function();
   }
-  // The same, where the key of a dict or an item of a set is hashed.
+  // The same for a function that hashes a dict key or set item.
   template <typename Function>
-  auto hashing(PyObject* key, Function function) {
-    return is_simple(key) || !is_verified() ? function() : outside(function);
+  auto run_hashing(PyObject* key, Function function) {
+    return is_simple(key) || !is_verified() ? function() : run_foreign(function);
   }
-  // Calls a codec of the node, where something opaque may take its place.
+  // Calls a function of the node's codec; an opaque object may replace the result.
   Ref call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame);
 
   // ---- Keys ------------------------------------------------------------------------
 
-  bool must_wait() const { return built_.stack.size() > late_depth_; }
+  bool must_defer() const { return built_.stack.size() > deferral_depth_; }
   // Whether a key or item of this frame may be hashed; refuses it otherwise.
   bool demand_hashable(PyObject* key, Frame& frame);
-  // For results of C functions that hash: what cannot be hashed is a bad payload.
-  bool hashed(int result);
-  // Refuses a dict in which one key took the place of another.
-  bool demand_whole(const Frame& frame);
-  // Puts the gathered items of a frozenset into it, or has them wait.
+  // For results of C functions that hash: an unhashable key makes the payload
+  // malformed.
+  bool check_hashed(int result);
+  // Refuses a dict with equal keys.
+  bool demand_distinct_keys(const Frame& frame);
+  // Puts the gathered items of a frozenset into it, or defers that.
   bool fill_frozen(const Frame& frame);
-  void insert_late();
+  void insert_deferred();
 
   const State& state_;
   const Limits& limits_;
-  DecodeContext* context_ = nullptr;  // Null as long as the payload is not verified.
+  DecodeContext* context_ = nullptr;  // Null until the payload is verified.
 
   const std::uint8_t* start_;
-  const std::uint8_t* first_ = start_;  // Of what it reads: the payload, or its value.
+  const std::uint8_t* first_ = start_;  // The first byte read: of the payload or value.
   const std::uint8_t* at_;
   const std::uint8_t* end_;
-  const std::uint8_t* free_from_ = start_;  // See is_free().
-  const std::uint8_t* target_ = nullptr;    // The next value that references mean.
+  const std::uint8_t* batch_start_ = start_;  // See can_batch().
+  const std::uint8_t* target_ = nullptr;      // The next value that references mean.
   std::size_t base_;
-  std::size_t offset_ = 0;  // Of the value at hand, for errors.
-  bool is_going_ = true;
-  bool is_name_ = false;  // Text that comes next is the name of an attribute.
-  bool reads_module_numbers_ = false;  // A module means its number in the manifest.
-  bool are_passed_ = false;  // All that references mean: what follows needs no slot.
+  std::size_t offset_ = 0;  // Of the current value, for errors.
+  bool is_running_ = true;
+  bool is_name_ = false;  // Whether the next text is the name of an attribute.
+  bool reads_module_numbers_ = false;  // Modules are read as numbers in the manifest.
+  bool are_passed_ = false;  // All shared positions: no more slots are needed.
   bool builds_instances_ = false;
   bool makes_calls_ = false;
   bool keeps_history_ = false;
-  std::vector<Guess> guesses_;  // None in small payloads.
+  std::vector<KeyGuess> guesses_;  // Empty in small payloads.
   std::size_t dicts_ = 0;
   Ref value_;  // See take_value().
-  // None: numbers are places among the shared positions.
+  // Without a scope, numbers of references are indexes of shared positions.
   std::optional<envelope::ReferenceScope> scope_;
 
-  // Of a payload that is not verified.
+  // For a payload that is not verified.
   std::uint64_t announced_ = 0;     // Values of all containers so far.
-  std::size_t open_instances_ = 0;  // verify() counts node and state of each as two.
+  std::size_t open_instances_ = 0;  // Each counts twice for verify(): node and state.
   std::uint64_t references_seen_ = 0;
   envelope::CheckedPart passed_;
 
-  // While something refers to a tuple or frozenset that is not complete, hashing may
-  // meet it: entries of dicts and sets inside the frame of this depth wait for it.
-  std::size_t late_depth_ = kNotLate;
-  std::vector<Late> late_;
-  std::unique_ptr<NodeParts> spare_parts_;  // Of a node that is finished.
+  // While references to an incomplete tuple or frozenset exist, hashing may reach it:
+  // entries of dicts and sets inside the frame of this depth are deferred until then.
+  std::size_t deferral_depth_ = kNoDeferral;
+  std::vector<DeferredEntry> deferred_;
+  std::unique_ptr<NodeParts> spare_parts_;  // Reused from the last complete node.
   BuildState built_;
 };
 
-// The tuple of constants of a code body, with the code objects nested in it in order.
+// The tuple of constants of a code body. `nested`: its nested code objects, in order.
 Ref decode_constants(const State& state, const Section& constants, const Limits& limits,
                      const std::vector<Ref>& nested);
 
 // How a kind of node is built. `create` is called once `create_after` children are
-// there, and gives the object that references mean from then on; `finish` is called
-// with all children, and gives the object if `create` is null.
+// complete, and returns the object that references mean from then on. `finish` is
+// called with all children, and returns the object if `create` is null.
 struct NodeCodec {
   wire::NodeTag tag;
   std::uint8_t create_after;
@@ -444,18 +443,7 @@ bool Frame::awaits(PartOf<kTag> part) const {
   return node && node->codec->tag == kTag && node->children.size() == part.position;
 }
 
-// The row of a tag, or null.
-const NodeCodec* node_codec(std::uint8_t tag);
-
-// Applies one field to a function whose fresh cells are `cells`.
-void set_function_field(GraphDecoder& decoder, PyObject* function,
-                        const std::vector<Ref>& cells, std::uint64_t field,
-                        PyObject* value);
-// Sets one attribute of a class, as the function of this name in _classes.py does.
-void set_class_attribute(const State& state, PyObject* cls, PyObject* name,
-                         PyObject* value);
-
-inline bool GraphDecoder::refer_to_complete(Ref& value, std::uint64_t number) {
+inline bool GraphDecoder::read_complete_reference(Ref& value, std::uint64_t number) {
   const Slot* const slot = slot_of_reference(number);
   const bool is_complete =
       slot != nullptr && slot->object && slot->depth == 0 && number <= references_seen_;
@@ -464,7 +452,7 @@ inline bool GraphDecoder::refer_to_complete(Ref& value, std::uint64_t number) {
 }
 
 [[gnu::always_inline]] inline bool GraphDecoder::read_short(Ref& value) {
-  // Beyond that, the end has to be looked for by text alone.
+  // With so many bytes left only text can end beyond them.
   constexpr std::ptrdiff_t kLongest = wire::kMaxNumberSize;
   if (at_ == target_ || end_ - at_ < kLongest) return false;
   const std::uint8_t first = *at_;
@@ -478,7 +466,7 @@ inline bool GraphDecoder::refer_to_complete(Ref& value, std::uint64_t number) {
     if (size >= static_cast<std::size_t>(end_ - at_)) return false;
     value = built_.texts.make(at_ + 1, size, static_cast<std::size_t>(end_ - at_ - 1),
                               is_name_);
-    if (!value) return false;  // For read() to refuse it.
+    if (!value) return false;  // read() refuses it.
     at_ += 1 + size;
     return true;
   }
@@ -491,7 +479,7 @@ inline bool GraphDecoder::refer_to_complete(Ref& value, std::uint64_t number) {
   if ((first & ~1) == wire::kFixedExtension &&
       at_[1] == static_cast<std::uint8_t>(wire::ExtType::kReference)) {
     const std::size_t size = std::size_t{1} << (first & 1);
-    if (!refer_to_complete(value, wire::read_big_endian(at_ + 2, size))) return false;
+    if (!read_complete_reference(value, wire::read_big_endian(at_ + 2, size))) return false;
     at_ += 2 + size;
     return true;
   }

@@ -30,7 +30,7 @@ OwnName own_name(const State& state, PyTypeObject* type) {
   return {module_of_type(state, type), Ref::steal(PyType_GetQualName(type))};
 }
 
-// The name of a method, behind that of a type.
+// The name of a method of a type.
 OwnName method_name(const State& state, PyTypeObject* type, PyObject* method) {
   OwnName own = own_name(state, type);
   const Ref name = Ref::steal(PyObject_GetAttr(method, state.names.name.get()));
@@ -38,8 +38,8 @@ OwnName method_name(const State& state, PyTypeObject* type, PyObject* method) {
   return own;
 }
 
-// What an object says of itself, if it is of a kind that says so truly; of another one
-// that can be called the name of its type. Runs no code but the interpreter's own.
+// The module and name of an object, if its type guarantees that they are true; for
+// other callable objects the name of the type. Runs no foreign code.
 OwnName own_name(const State& state, PyObject* object) {
   if (PyMethod_Check(object)) return own_name(state, PyMethod_GET_FUNCTION(object));
   if (PyType_Check(object)) {
@@ -62,7 +62,7 @@ OwnName own_name(const State& state, PyObject* object) {
 
 }  // namespace
 
-const std::vector<DeniedNames::Name>& DeniedNames::of(PyObject* object) {
+const std::vector<DeniedNames::Name>& DeniedNames::find(PyObject* object) {
   static const std::vector<Name> kNone;
   if (gate_ == nullptr) return kNone;
   PyObject* loaded = sys_modules(state_);
@@ -155,38 +155,39 @@ void LookupCheck::demand(Request request, PyObject* module, PyObject* name) cons
                    text_or_nothing(name_));
 }
 
-// All that the name may be used for.
-Request LookupCheck::use() const {
+// The most powerful use that the policy allows for the name.
+Request LookupCheck::strongest_use() const {
   const bool may_be_called =
       !gate_->objection(Request::kCall, text_of(module_), text_or_nothing(name_));
   return may_be_called ? Request::kCall : Request::kLookup;
 }
 
-void LookupCheck::renamed(PyObject* module, PyObject* name) const {
-  if (gate_ != nullptr) demand(use(), module, name);
+void LookupCheck::check_renamed(PyObject* module, PyObject* name) const {
+  if (gate_ != nullptr) demand(strongest_use(), module, name);
 }
 
-void LookupCheck::entered(PyObject* module) const {
+void LookupCheck::check_module(PyObject* module) const {
   if (gate_ == nullptr) return;
   PyObject* own = module_name(state_, module);
-  if (own != nullptr && PyUnicode_Compare(own, module_) != 0) demand(use(), own, name_);
-  for (const DeniedNames::Name& denied : denied_.of(module)) {
-    demand(use(), denied.module.get(), name_);
+  if (own != nullptr && PyUnicode_Compare(own, module_) != 0)
+    demand(strongest_use(), own, name_);
+  for (const DeniedNames::Name& denied : denied_.find(module)) {
+    demand(strongest_use(), denied.module.get(), name_);
   }
 }
 
-void LookupCheck::passed(PyObject* object, PyObject* rest) const {
+void LookupCheck::check_step(PyObject* object, PyObject* rest) const {
   if (gate_ == nullptr || !PyModule_Check(object)) return;
-  demand(use(), module_name(state_, object), rest);
-  for (const DeniedNames::Name& denied : denied_.of(object)) {
-    demand(use(), denied.module.get(), rest);
+  demand(strongest_use(), module_name(state_, object), rest);
+  for (const DeniedNames::Name& denied : denied_.find(object)) {
+    demand(strongest_use(), denied.module.get(), rest);
   }
 }
 
-void LookupCheck::found(PyObject* object) const {
+void LookupCheck::check_object(PyObject* object) const {
   if (gate_ == nullptr) return;
-  for (const DeniedNames::Name& denied : denied_.of(object)) {
-    demand(denied.name ? use() : Request::kImport, denied.module.get(),
+  for (const DeniedNames::Name& denied : denied_.find(object)) {
+    demand(denied.name ? strongest_use() : Request::kImport, denied.module.get(),
            denied.name.get());
   }
   if (PyModule_Check(object)) {
@@ -194,7 +195,7 @@ void LookupCheck::found(PyObject* object) const {
     if (PyCallable_Check(object) == 0) return;
   }
   const OwnName own = own_name(state_, object);
-  if (own.module) demand(use(), own.module.get(), own.name.get());
+  if (own.module) demand(strongest_use(), own.module.get(), own.name.get());
 }
 
 }  // namespace waybill::py

@@ -1,8 +1,8 @@
 #pragma once
 
-// Asks a policy what names of a payload turned out to be. A module holds more than its
-// own things: `json:codecs.open` goes through one module into another, and what was
-// imported from elsewhere answers to an alias. So does a module: os.path is posixpath.
+// Checks the objects that names of a payload mean against a policy. A module holds more
+// than its own objects: `json:codecs.open` goes through one module into another, and
+// imported objects and modules have aliases: os.path is posixpath.
 
 #include <Python.h>
 
@@ -18,23 +18,23 @@ namespace waybill::py {
 
 struct State;
 
-// What the rules that deny something mean by their names, as far as sys.modules tells
-// without an import: functions, classes and modules. Of a module that is denied as a
-// whole it is what the module exports (`__all__`, or else what says that it is from
-// there), but for what is builtin: os.error is OSError.
+// The objects that denying rules name, as far as sys.modules has them without an
+// import: functions, classes and modules. A module that is denied as a whole stands for
+// what it exports: `__all__`, or else the objects that name it as their module. Builtin
+// objects are left out: os.error is OSError.
 class DeniedNames {
  public:
   struct Name {
     Ref module, name;  // `name` null: the module itself.
   };
 
-  // Both must outlive this. `gate` null: nothing is denied.
+  // Both must outlive this. With a null `gate` nothing is denied.
   DeniedNames(const State& state, const Gate* gate) : state_(state), gate_(gate) {}
 
-  // The names under which this object is denied, unless an earlier rule allows it.
-  // Cost: a look-up; where modules were loaded since the last call, one by the number
-  // of rules that deny and of the names in the modules that they deny.
-  const std::vector<Name>& of(PyObject* object);
+  // The names under which rules deny this object; an earlier rule may allow it. Cost: a
+  // look-up; after modules were loaded, proportional to the denying rules and the names
+  // in the modules that they deny.
+  const std::vector<Name>& find(PyObject* object);
 
  private:
   void find_all(PyObject* loaded);
@@ -48,32 +48,30 @@ class DeniedNames {
   std::unordered_map<PyObject*, std::vector<Name>> names_;
 };
 
+// Checks one look-up. All functions throw PyError: PolicyError.
 class LookupCheck {
  public:
-  // Everything must outlive the check. `gate` null: all is allowed, and `module`
-  // may be null. `offset`: of the node, for errors. `module`: the name in the manifest,
-  // which check_policy() has asked about; what may be called was decided under it.
+  // Everything must outlive the check. With a null `gate` everything is allowed, and
+  // `module` may be null. `offset`: of the node, for errors. `module`: the name in the
+  // manifest, for which check_policy() has decided whether the object may be called.
   LookupCheck(const State& state, const Gate* gate, DeniedNames& denied,
               std::size_t offset, PyObject* module, PyObject* name);
 
-  // The name is another here: this one has to be allowed as well, for all that the old
-  // one may be used for. Throws PyError: PolicyError.
-  void renamed(PyObject* module, PyObject* name) const;
+  // Checks the name that replaces the one in the payload, for every use of the old one.
+  void check_renamed(PyObject* module, PyObject* name) const;
 
-  // `module` is what the manifest's name turned out to be. One that has another name of
-  // its own is asked about under that one too. Throws PyError: PolicyError.
-  void entered(PyObject* module) const;
+  // Checks the module of the manifest's name, under its own name too if that differs.
+  void check_module(PyObject* module) const;
 
-  // A step on the way gave `object`, and `rest` of the name is to be followed from
-  // there. Throws PyError: PolicyError.
-  void passed(PyObject* object, PyObject* rest) const;
+  // Checks an object on the way, from which `rest` of the name is followed.
+  void check_step(PyObject* object, PyObject* rest) const;
 
-  // The whole name gave `object`. What calls itself otherwise has to be allowed under
-  // its own name as well, for all that the name may be used for.
-  void found(PyObject* object) const;
+  // Checks the object of the whole name, under its own name too, for every use of the
+  // name.
+  void check_object(PyObject* object) const;
 
  private:
-  Request use() const;
+  Request strongest_use() const;
   void demand(Request request, PyObject* module, PyObject* name) const;
 
   const State& state_;

@@ -16,7 +16,7 @@ namespace waybill::py {
 
 namespace {
 
-// Null if it cannot be imported; then an ImportError may be set.
+// Null if the module cannot be imported; then an ImportError may be set.
 Ref import_or_null(const State& state, PyObject* name) {
   if (Ref module = imported_module(state, sys_modules(state), name)) return module;
   const Ref top = Ref::steal_or_null(
@@ -28,7 +28,7 @@ Ref import_or_null(const State& state, PyObject* name) {
   return module;
 }
 
-// What needs it, for errors. `name`: of the module that was looked for.
+// The part of an error that says what needs the module. `name`: the module's name here.
 std::string need_of(const ImportRecord& record, const std::string& name) {
   std::string why;
   if (name != record.module) why = " (renamed from " + record.module + ")";
@@ -40,9 +40,9 @@ std::string need_of(const ImportRecord& record, const std::string& name) {
   return why;
 }
 
-// What stands for the module that MissingModuleError, which is set, is about. Throws
-// what else is set.
-Ref stand_in(const State& state, PyObject* name) {
+// The placeholder for a missing module. Takes the current MissingModuleError; throws
+// any other current exception.
+Ref make_placeholder(const State& state, PyObject* name) {
   if (!PyErr_ExceptionMatches(PyExc_ImportError)) throw PyError();
   const Ref error = take_error();
   if (!is_instance_of(state, error.get(), &LateHelpers::missing_module_error)) {
@@ -53,8 +53,8 @@ Ref stand_in(const State& state, PyObject* name) {
                                                  error.get(), nullptr));
 }
 
-// Registers a pending submodule again, where Python can (3.15); the binding itself
-// travels in the payload.
+// Registers a pending submodule again, where Python supports it (3.15). The payload
+// holds the binding itself.
 void import_lazily(const State& state, const Renaming& renaming,
                    const ImportRecord& record) {
   Ref name = new_text(record.module);
@@ -65,7 +65,7 @@ void import_lazily(const State& state, const Renaming& renaming,
 
 }  // namespace
 
-// As the import system decides it, which asks the module itself for its __spec__.
+// Decides as the import system does, by the __spec__ of the module itself.
 Ref imported_module(const State& state, PyObject* loaded, PyObject* name) {
   Ref module = Ref::share(raw_get(loaded, name));
   if (!module || !PyModule_Check(module.get())) return {};
@@ -84,7 +84,7 @@ void ModuleImporter::import_all() {
   }
 }
 
-// A module that is gone may be in the manifest for names that have gone elsewhere.
+// A missing module may be listed only for names that have moved to other modules.
 void ModuleImporter::get_or_defer(std::size_t index) {
   try {
     get(index);
@@ -102,7 +102,7 @@ void ModuleImporter::get_or_defer(std::size_t index) {
 
 void ModuleImporter::finish() {
   for (const std::size_t index : deferred_) {
-    if (elsewhere_.count(index) == 0) get(index);
+    if (relocated_.count(index) == 0) get(index);
   }
 }
 
@@ -116,8 +116,8 @@ Ref ModuleImporter::get(std::size_t index) {
   try {
     module = import_named(name.get(), need);
   } catch (const PyError&) {
-    if (!leaves_missing_) throw;
-    module = stand_in(state_, name.get());
+    if (!allows_missing_) throw;
+    module = make_placeholder(state_, name.get());
   }
   return module;
 }
@@ -137,16 +137,17 @@ Ref ModuleImporter::import_named(PyObject* name, Need need) {
   raise_missing(state_, name, need(), cause, environment.get());
 }
 
-// A module where a library is known to have it; null if it is not there.
+// The module to which a library is known to have moved this one; null if it is missing
+// too.
 Ref ModuleImporter::import_moved(PyObject* name, const Ref& error) {
   if (!error) return {};
-  const Ref moved = renaming_.known_module(name, error.get());
+  const Ref moved = renaming_.moved_module(name, error.get());
   if (!moved) return {};
   Ref module = import_or_null(state_, moved.get());
   if (module) {
-    renaming_.note_known_module(name, moved.get());
+    renaming_.record_moved_module(name, moved.get());
   } else {
-    PyErr_Clear();  // The error is that of the name in the payload.
+    PyErr_Clear();  // The caller raises the error about the name in the payload.
   }
   return module;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Values that one token is all of.
+// Values of a single token.
 
 #include <Python.h>
 

@@ -1,6 +1,6 @@
-// The rows. Each type's code is bounded by what the row lets in, on any Python: numbers
-// of 128 bits, text of a length that is read in microseconds, containers that are read
-// once. Tested by tests/python/untrusted/test_standard_types.py.
+// The rows bound the time of each type's code, on any Python: they accept numbers of
+// 128 bits, text that is parsed in microseconds, and containers that are read once.
+// Tested by tests/python/untrusted/test_standard_types.py.
 
 #include "python/decode/standard_types.h"
 
@@ -19,26 +19,26 @@ namespace waybill::py {
 
 namespace {
 
-enum class Takes : std::uint8_t {
+enum class Accepts : std::uint8_t {
   kNothing,
   kSmall,       // Up to 64 bytes of text or binary, an int of up to 128 bits, None.
-  kText,        // Up to 4096 characters, or what is small.
-  kPart,        // A path or a part of one; all of them have 32768 characters at most.
-  kObject,      // What is no plain data, or what is small: what the type looks at.
+  kText,        // Up to 4096 characters, or kSmall.
+  kPart,        // A path or a part of one; together at most 32768 characters.
+  kObject,      // An object that is not plain data, or kSmall.
   kEmpty,       // An empty list or tuple.
   kOwnDict,     // A dict that nothing else refers to.
-  kAttributes,  // Of state: None or a dict, of what shadows nothing.
-  kUuid,        // Of state: None or a dict of what a UUID has, all small.
+  kAttributes,  // Of state: None or a dict whose values replace no methods.
+  kUuid,        // Of state: None or a dict with the fields of a UUID, all small.
 };
 
-constexpr std::size_t kMostSmallBytes = 64;
-constexpr std::size_t kMostIntegerBytes = 17;
-constexpr Py_ssize_t kMostText = 4096;
-constexpr Py_ssize_t kMostParts = 1024;
-constexpr Py_ssize_t kMostPartsText = 32768;
+constexpr std::size_t kMaxSmallBytes = 64;
+constexpr std::size_t kMaxIntegerBytes = 17;
+constexpr Py_ssize_t kMaxText = 4096;
+constexpr Py_ssize_t kMaxParts = 1024;
+constexpr Py_ssize_t kMaxPartsText = 32768;
 constexpr Py_ssize_t kMany = PY_SSIZE_T_MAX;
 
-// Bytes of memory of an item and a pair of what the type makes of them.
+// Bytes of memory per item, pair and character that the type makes of its arguments.
 constexpr std::uint64_t kItem = 16;
 constexpr std::uint64_t kPair = 192;
 constexpr std::uint64_t kCharacter = 8;
@@ -47,18 +47,18 @@ constexpr std::uint64_t kCharacter = 8;
 
 struct StandardType {
   std::string_view module, name;
-  Py_ssize_t most;             // Arguments.
-  std::array<Takes, 2> takes;  // The first, and all others.
-  Takes state = Takes::kNothing;
+  Py_ssize_t most;                 // Arguments.
+  std::array<Accepts, 2> accepts;  // The first, and all others.
+  Accepts state = Accepts::kNothing;
   bool has_items = false;
   bool has_pairs = false;
 };
 
 namespace {
 
-using enum Takes;
+using enum Accepts;
 
-// `module` is where the type says that it is from, or the package of that.
+// `module`: the type's __module__, or the package of that.
 constexpr StandardType kTypes[] = {
     {"collections", "Counter", 1, {kOwnDict}},
     {"collections", "OrderedDict", 0, {}, kAttributes, false, true},
@@ -81,12 +81,12 @@ constexpr StandardType kTypes[] = {
 
 bool is_small(PyObject* value) {
   if (value == Py_None || PyBool_Check(value)) return true;
-  if (PyLong_CheckExact(value)) return integer_size(value) <= kMostIntegerBytes;
+  if (PyLong_CheckExact(value)) return integer_size(value) <= kMaxIntegerBytes;
   if (PyBytes_CheckExact(value)) {
-    return static_cast<std::size_t>(PyBytes_GET_SIZE(value)) <= kMostSmallBytes;
+    return static_cast<std::size_t>(PyBytes_GET_SIZE(value)) <= kMaxSmallBytes;
   }
   return PyUnicode_CheckExact(value) &&
-         static_cast<std::size_t>(PyUnicode_GET_LENGTH(value)) <= kMostSmallBytes;
+         static_cast<std::size_t>(PyUnicode_GET_LENGTH(value)) <= kMaxSmallBytes;
 }
 
 bool is_text_of(PyObject* value, Py_ssize_t most) {
@@ -106,31 +106,31 @@ bool is_uuid_state(PyObject* state) {
   Py_ssize_t position = 0;
   PyObject *name, *value;
   while (PyDict_Next(state, &position, &name, &value)) {
-    const bool is_known = PyUnicode_CheckExact(name) &&
-                          (PyUnicode_CompareWithASCIIString(name, "int") == 0 ||
-                           PyUnicode_CompareWithASCIIString(name, "is_safe") == 0);
-    if (!is_known || !is_small(value) || PyUnicode_Check(value)) return false;
+    const bool is_uuid_field = PyUnicode_CheckExact(name) &&
+                               (PyUnicode_CompareWithASCIIString(name, "int") == 0 ||
+                                PyUnicode_CompareWithASCIIString(name, "is_safe") == 0);
+    if (!is_uuid_field || !is_small(value) || PyUnicode_Check(value)) return false;
   }
   return true;
 }
 
-bool takes(const GraphDecoder& decoder, Takes what, PyObject* value) {
+bool accepts(const GraphDecoder& decoder, Accepts what, PyObject* value) {
   switch (what) {
     case kNothing:
       return false;
     case kSmall:
       return is_small(value);
     case kText:
-      return is_small(value) || is_text_of(value, kMostText);
+      return is_small(value) || is_text_of(value, kMaxText);
     case kPart:
-      return is_small(value) || is_text_of(value, kMostPartsText);
+      return is_small(value) || is_text_of(value, kMaxPartsText);
     case kObject:
       return is_small(value) || !is_plain_data(value);
     case kEmpty:
       return (PyTuple_CheckExact(value) || PyList_CheckExact(value)) &&
              Py_SIZE(value) == 0;
     case kOwnDict: {
-      // Held by the list of arguments, and by what later payloads may refer to.
+      // The list of arguments refers to it, and the history of a stream.
       const Py_ssize_t holders = decoder.hooks().history == nullptr ? 1 : 2;
       return PyDict_CheckExact(value) && Py_REFCNT(value) <= holders;
     }
@@ -168,7 +168,7 @@ bool is_in(std::string_view module, std::string_view package) {
 }  // namespace
 
 const StandardType* standard_type(const GraphDecoder& decoder, PyObject* callable) {
-  if (!decoder.holds_calls_to_table() || !PyType_Check(callable)) return nullptr;
+  if (!decoder.restricts_calls() || !PyType_Check(callable)) return nullptr;
   auto* type = reinterpret_cast<PyTypeObject*>(callable);
   const std::string_view whole(type->tp_name);
   const std::string_view name = whole.substr(whole.rfind('.') + 1);
@@ -181,33 +181,33 @@ const StandardType* standard_type(const GraphDecoder& decoder, PyObject* callabl
 void demand_arguments(GraphDecoder& decoder, const StandardType& type,
                       std::span<PyObject* const> arguments) {
   const auto count = static_cast<Py_ssize_t>(arguments.size());
-  bool fits = count <= type.most && count <= kMostParts;
+  bool fits = count <= type.most && count <= kMaxParts;
   Py_ssize_t characters = 0;
   for (Py_ssize_t i = 0; fits && i < count; ++i) {
     PyObject* argument = arguments[static_cast<std::size_t>(i)];
-    const Takes what = type.takes[i == 0 ? 0 : 1];
-    fits = takes(decoder, what, argument);
+    const Accepts what = type.accepts[i == 0 ? 0 : 1];
+    fits = accepts(decoder, what, argument);
     if (PyUnicode_Check(argument)) characters += PyUnicode_GET_LENGTH(argument);
-    if (fits) decoder.take_memory(memory_of(argument));
+    if (fits) decoder.charge_memory(memory_of(argument));
   }
-  if (!fits || characters > kMostPartsText) refuse(decoder, type, "arguments");
+  if (!fits || characters > kMaxPartsText) refuse(decoder, type, "arguments");
 }
 
 void demand_contents(GraphDecoder& decoder, const StandardType& type, PyObject* state,
                      Py_ssize_t item_count, Py_ssize_t pair_count, bool has_setter) {
-  if ((state != Py_None && !takes(decoder, type.state, state)) || has_setter) {
+  if ((state != Py_None && !accepts(decoder, type.state, state)) || has_setter) {
     refuse(decoder, type, "state");
   }
   if ((item_count != 0 && !type.has_items) || (pair_count != 0 && !type.has_pairs)) {
     refuse(decoder, type, "contents");
   }
-  decoder.take_memory(static_cast<std::uint64_t>(item_count) * kItem +
-                      static_cast<std::uint64_t>(pair_count) * kPair);
+  decoder.charge_memory(static_cast<std::uint64_t>(item_count) * kItem +
+                        static_cast<std::uint64_t>(pair_count) * kPair);
 }
 
 void demand_no_shadow(GraphDecoder& decoder, PyObject* object, PyObject* name,
                       PyObject* value, bool is_set) {
-  if (!decoder.lets_no_code_in() || !PyUnicode_Check(name)) return;
+  if (!decoder.forbids_code() || !PyUnicode_Check(name)) return;
   PyObject* mro = Py_TYPE(object)->tp_mro;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
     auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(mro, i));

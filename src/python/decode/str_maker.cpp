@@ -22,7 +22,7 @@ bool is_ascii(const std::uint8_t* bytes, std::size_t size) {
 }  // namespace
 
 Ref StrMaker::make_long(const std::uint8_t* bytes, std::size_t size) {
-  // Those of one character are there already.
+  // The interpreter shares texts of one character.
   if (size > 1 && is_ascii(bytes, size)) return make_ascii(bytes, size);
   Ref text = Ref::steal_or_null(PyUnicode_DecodeUTF8(
       reinterpret_cast<const char*>(bytes), static_cast<Py_ssize_t>(size), nullptr));
@@ -38,7 +38,7 @@ Ref StrMaker::make_name(const std::uint8_t* bytes, std::size_t size, std::size_t
   if (!entries_.empty() && size <= ShortText::kLongest && room >= ShortText::kRead) {
     const ShortText text(bytes, size);
     entry = text.is_ascii() ? &entry_for(text) : nullptr;
-    // An entry without an object looks like that of the empty text.
+    // An unused entry compares equal to that of the empty text.
     if (entry != nullptr && (!entry->object || entry->text != text)) {
       *entry = {text, size < 2 ? make(bytes, size, room) : make_ascii(bytes, size)};
     }

@@ -14,10 +14,10 @@
 
 namespace waybill::py {
 
-// Up to 16 bytes of text as two words, the same for no other text.
+// Up to 16 bytes of text as two integers; equal only for equal text.
 struct ShortText {
   static constexpr std::size_t kLongest = 16;
-  static constexpr std::size_t kRead = 8;  // Bytes that are read, whatever the size.
+  static constexpr std::size_t kRead = 8;  // Bytes that are read for any size.
 
   ShortText() = default;
   ShortText(const std::uint8_t* bytes, std::size_t size_) : size(size_) {
@@ -40,17 +40,17 @@ struct ShortText {
   std::size_t size = 0;
 };
 
-// For the texts of one payload.
+// Makes the texts of one payload.
 class StrMaker {
  public:
-  // `room`: how many bytes from `bytes` on may be read, at least `size`; `is_name`:
-  // whether the str should be interned. Null without an error if they are no UTF-8.
-  // Throws PyError.
+  // `room`: the number of readable bytes from `bytes` on, at least `size`. `is_name`:
+  // whether to intern the str. Null without an error if the bytes are not UTF-8. Throws
+  // PyError.
   Ref make(const std::uint8_t* bytes, std::size_t size, std::size_t room,
            bool is_name = false) {
     if (is_name) return make_name(bytes, size, room);
     if (size == 1 && bytes[0] < 0x80) {
-      return Ref::steal(PyUnicode_FromOrdinal(bytes[0]));  // There already.
+      return Ref::steal(PyUnicode_FromOrdinal(bytes[0]));  // Shared by the interpreter.
     }
     if (size > ShortText::kLongest || size < 2 || room < ShortText::kRead) {
       return make_long(bytes, size);
@@ -63,10 +63,9 @@ class StrMaker {
     return entry.object;
   }
 
-  // From now on short texts that came lately are shared: most keys of dicts and many
-  // values come again and again, and a str that is there need not be made. Costs 10
-  // KiB.
-  void remember() {
+  // Shares recent short texts from now on: most keys of dicts and many values recur.
+  // Costs 10 KiB.
+  void enable_cache() {
     if (entries_.empty()) entries_.resize(kEntries);
   }
 
@@ -85,8 +84,8 @@ class StrMaker {
   static Ref make_long(const std::uint8_t* bytes, std::size_t size);
   Ref make_name(const std::uint8_t* bytes, std::size_t size, std::size_t room);
 
-  // That of the text, or one to put it into: the older of the two that may have it. Of
-  // few texts that come again and again, two often want one place.
+  // The entry of a text, or the older of its two possible entries to replace. Two of a
+  // few recurring texts often share one place of the table.
   Entry& entry_for(const ShortText& text) {
     const std::uint64_t mixed =
         (text.first ^ std::rotl(text.last, 23) ^ text.size) * 0x9e3779b97f4a7c15;

@@ -1,6 +1,7 @@
-// Puts bodies and source locations together again. Inner code objects first; the stack
-// is on the heap, so code nested ever so deeply is no danger. Tested by
-// tests/python/functions/test_foreign_code.py.
+// Joins bodies and source locations, nested code objects first. The stack is on the
+// heap, so deeply nested code is safe. Tested by
+// tests/python/functions/test_foreign_code.py and
+// tests/python/untrusted/test_untrusted_input.py.
 
 #include "python/decode/code/code_builder.h"
 
@@ -10,6 +11,7 @@
 #include "format/manifest_codec.h"
 #include "format/source_locations.h"
 #include "python/decode/graph_decoder.h"
+#include "python/runtime/compat.h"
 #include "python/runtime/text.h"
 
 namespace waybill::py {
@@ -22,8 +24,89 @@ using wire::TokenType;
 
 constexpr std::size_t kNoLocation = static_cast<std::size_t>(-1);
 
-// So many bodies are looked through faster than they are sorted.
+// A linear search through so few bodies is faster than sorting.
 constexpr std::size_t kFewBodies = 16;
+
+Ref names(const State& state, const std::vector<std::string_view>& views) {
+  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(views.size())));
+  Py_ssize_t count = 0;
+  for (const std::string_view view : views) {
+    PyTuple_SET_ITEM(tuple.get(), count++, state.intern_table.get(view).release());
+  }
+  return tuple;
+}
+
+// Names of the locals whose kind has one of the bits.
+Ref locals_of(const State& state, const envelope::CodeFields& fields,
+              std::uint8_t bits) {
+  const BytesView kinds = fields.local_kinds;
+  const auto is_one = [bits](std::uint8_t kind) { return (kind & bits) != 0; };
+  Ref tuple =
+      Ref::steal(PyTuple_New(std::count_if(kinds.begin(), kinds.end(), is_one)));
+  Py_ssize_t count = 0;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (!is_one(kinds[i])) continue;
+    PyTuple_SET_ITEM(tuple.get(), count++,
+                     state.intern_table.get(fields.local_names[i]).release());
+  }
+  return tuple;
+}
+
+// The code object; null if its kinds of locals contradict their names.
+Ref try_new_code(const State& state, const CodeParts& parts, std::size_t offset) {
+  try {
+    return new_code(parts);
+  } catch (const PyError&) {
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
+    raise_decode(state, ErrorCode::kMalformed, offset,
+                 "code that the interpreter does not accept");
+  }
+}
+
+// Makes the code object of a body, which must have passed verify(), since the
+// interpreter trusts its arguments here. Throws PyError: DecodeError if names and kinds
+// of locals contradict each other.
+Ref make_code(const State& state, const Section& body,
+              const envelope::CodeFields& fields, const Ref& constants,
+              const CodeLocation& location) {
+  const Ref instructions = new_bytes(fields.instructions);
+  const Ref all_names = names(state, fields.names);
+  const Ref variables = locals_of(state, fields, kLocalPlain);
+  const Ref free_names = locals_of(state, fields, kLocalFree);
+  const Ref cells = locals_of(state, fields, kLocalCell);
+  const Ref file = location.file ? location.file : state.intern_table.get("<waybill>");
+  const Ref name = state.intern_table.get(fields.name);
+  const Ref qualified = fields.qualified_name == fields.name
+                            ? name
+                            : state.intern_table.get(fields.qualified_name);
+  const Ref line_table = new_bytes(location.line_table);
+  const Ref exceptions = new_bytes(fields.exception_table);
+  CodeParts parts{};
+  parts.argument_count = static_cast<int>(fields.argument_count);
+  parts.positional_only_count = static_cast<int>(fields.positional_only_count);
+  parts.keyword_only_count = static_cast<int>(fields.keyword_only_count);
+  parts.local_count = static_cast<int>(PyTuple_GET_SIZE(variables.get()));
+  parts.stack_size = static_cast<int>(fields.stack_size);
+  parts.flags = static_cast<int>(fields.flags);
+  parts.instructions = instructions.get();
+  parts.constants = constants.get();
+  parts.names = all_names.get();
+  parts.variable_names = variables.get();
+  parts.free_names = free_names.get();
+  parts.cell_names = cells.get();
+  parts.file = file.get();
+  parts.name = name.get();
+  parts.qualified_name = qualified.get();
+  parts.first_line = static_cast<int>(location.line);
+  parts.line_table = line_table.get();
+  parts.exception_table = exceptions.get();
+  parts.local_kinds = {reinterpret_cast<const char*>(fields.local_kinds.data()),
+                       fields.local_kinds.size()};
+  Ref code = try_new_code(state, parts, body.offset);
+  if (code) return code;
+  raise_decode(state, ErrorCode::kMalformed, body.offset,
+               "kinds of locals that contradict their names");
+}
 
 }  // namespace
 
@@ -34,7 +117,7 @@ CodeBuilder::CodeBuilder(const State& state, const VerifiedEnvelope& envelope,
       limits_(limits),
       is_foreign_(!(envelope->python == state.python)) {}
 
-void CodeBuilder::start() {
+void CodeBuilder::read_locations() {
   bodies_.resize(envelope_.code.size());
   Reader reader(envelope_.debug_info.bytes, limits_, envelope_.debug_info.offset);
   envelope::SourceLocationReader locations(reader,
@@ -68,27 +151,27 @@ void CodeBuilder::start() {
 }
 
 Ref CodeBuilder::next_use(std::size_t body) {
-  if (bodies_.empty()) start();
+  if (bodies_.empty()) read_locations();
   const std::size_t use = uses_++;
   if (is_foreign_) return foreign_use(body, use);
   if (use >= location_of_use_.size()) return build(body, kNoLocation);
   const std::size_t location = location_of_use_[use];
-  if (Ref code = built(body, location)) return code;
+  if (Ref code = find_built(body, location)) return code;
   const CodeKey key = code_key(envelope_.code[body].hash, locations_[location].file,
                                locations_[location].lines);
-  Ref known = state_.code_cache.find(key);
-  // What came without source, and now comes with it, is another code object from here
-  // on. This process's own is not: it does not travel with source unless asked to.
-  const bool lacks_source = known && has_sources_ &&
+  Ref cached = state_.code_cache.find(key);
+  // If received code had no source before and now has, a new code object is made. Code
+  // of this process is reused: it needs no source.
+  const bool lacks_source = cached && has_sources_ &&
                             state_.code_cache.was_received(key) &&
-                            units().is_news(body, known.get());
-  if (known && !lacks_source) {
-    keep(body, location, known);  // Another may take its place there.
-    return known;
+                            units().adds_source(body, cached.get());
+  if (cached && !lacks_source) {
+    store(body, location, cached);  // The cache may replace it.
+    return cached;
   }
   const std::size_t built_before = built_bytes_;
   Ref code = build(body, location);
-  if (has_sources_) units().keep(body, code.get());
+  if (has_sources_) units().attach_source(body, code.get());
   state_.code_cache.hold(key, code.get(), built_bytes_ - built_before);
   return code;
 }
@@ -99,23 +182,23 @@ UnitCompiler& CodeBuilder::units() {
 }
 
 Ref CodeBuilder::foreign_use(std::size_t body, std::size_t use) {
-  static const Location kNowhere;
+  static const Location kUnknownLocation;
   const bool has_location = use < location_of_use_.size();
   const std::size_t number = has_location ? location_of_use_[use] : kNoLocation;
-  if (Ref code = built(body, number)) return code;
-  const Location& location = has_location ? locations_[number] : kNowhere;
+  if (Ref code = find_built(body, number)) return code;
+  const Location& location = has_location ? locations_[number] : kUnknownLocation;
   const CodeKey key = code_key(units().key_of(body), location.file, location.lines);
   Ref code = state_.code_cache.find(key);
   if (!code) {
     code = units().compile(body, body_at(body).fields, location.where);
     state_.code_cache.hold(key, code.get(), units().size_of(body));
   }
-  keep(body, number, code);
+  store(body, number, code);
   return code;
 }
 
 Ref CodeBuilder::describe_next_use(std::size_t body) {
-  if (bodies_.empty()) start();
+  if (bodies_.empty()) read_locations();
   const std::size_t use = uses_++;
   CodeLocation where;
   if (use < location_of_use_.size()) where = locations_[location_of_use_[use]].where;
@@ -205,12 +288,12 @@ CodeBuilder::Body& CodeBuilder::body_at(std::size_t index) {
   return body;
 }
 
-Ref CodeBuilder::built(std::size_t body, std::size_t location) {
+Ref CodeBuilder::find_built(std::size_t body, std::size_t location) {
   if (location == kNoLocation) return bodies_[body].without_location;
   return locations_[location].body == body ? locations_[location].code : Ref();
 }
 
-void CodeBuilder::keep(std::size_t body, std::size_t location, const Ref& code) {
+void CodeBuilder::store(std::size_t body, std::size_t location, const Ref& code) {
   if (location == kNoLocation) {
     bodies_[body].without_location = code;
   } else {
@@ -228,7 +311,7 @@ Ref CodeBuilder::build(std::size_t body, std::size_t location) {
   stack.push_back({body, location, {}});
   for (;;) {
     Job& top = stack.back();
-    Ref result = built(top.body, top.location);
+    Ref result = find_built(top.body, top.location);
     if (!result) {
       const std::vector<std::size_t>& nested = body_at(top.body).nested;
       const std::size_t next = top.done.size();
@@ -240,11 +323,11 @@ Ref CodeBuilder::build(std::size_t body, std::size_t location) {
         stack.push_back({nested[next], inner, {}});
         continue;
       }
-      static const Location kNowhere;
+      static const Location kUnknownLocation;
       const Location& where =
-          top.location == kNoLocation ? kNowhere : locations_[top.location];
+          top.location == kNoLocation ? kUnknownLocation : locations_[top.location];
       result = make(top.body, where, std::move(top.done));
-      keep(top.body, top.location, result);
+      store(top.body, top.location, result);
     }
     stack.pop_back();
     if (stack.empty()) return result;

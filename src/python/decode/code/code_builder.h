@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "format/code_body.h"
-#include "python/decode/code/code_maker.h"
 #include "python/decode/code/unit_compiler.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
@@ -30,47 +29,46 @@ class CodeBuilder {
   // that share a location share the code object. Throws PyError.
   Ref next_use(std::size_t body);
 
-  // What the payload says of the code of the next use, whose body has this index: name,
+  // Describes the code of the next use, whose body has this index, as a tuple: name,
   // qualified name, signature_of(), the unit of its source or None, file or None, first
-  // line. A tuple. Throws PyError: DecodeError.
+  // line. Throws PyError: DecodeError.
   Ref describe_next_use(std::size_t body);
 
-  // Whether another Python wrote the code.
+  // Whether another Python version wrote the code.
   bool is_foreign() const { return is_foreign_; }
-  // Compiles all code of another Python that the payload uses, so that what cannot be
-  // compiled is known before anything is built. `uses`: indices of bodies, in the order
-  // of the payload.
+  // Compiles all code of another Python version that the payload uses, so that it fails
+  // before anything is built. `uses`: indices of bodies, in the order of the payload.
   void compile_all(std::span<const std::uint32_t> uses);
-  // Why the code cannot be built here, an exception; null if it can. Set by the caller,
-  // who then builds none of it.
+  // Sets the exception that tells why the code cannot be built here. The caller then
+  // builds no code.
   void refuse(Ref error) {
     refusal_ = std::move(error);
     uses_ = 0;
   }
+  // Null if the code can be built.
   const Ref& refusal() const { return refusal_; }
-  // The cells of a closure, a tuple in the order of the body's free names, in the order
-  // of those of `code`, which was compiled from its source. Throws PyError: DecodeError
-  // if one is missing.
+  // Reorders the cells of a closure: from the order of the body's free names to that of
+  // `code`, which was compiled from source. Throws PyError: DecodeError if one is
+  // missing.
   Ref closure_for(PyObject* code, std::size_t body, PyObject* cells);
 
-  // Passes over so many uses.
   void skip_uses(std::size_t count) { uses_ += count; }
 
  private:
-  // Where one code object stands, and those nested in it.
+  // The source location of a code object and of those nested in it.
   struct Location {
     CodeLocation where;
-    std::string_view file;            // The same in UTF-8; null if it is not known.
+    std::string_view file;            // In UTF-8; null if unknown.
     BytesView lines;                  // All but the file; empty for a nested one.
     std::vector<std::size_t> nested;  // Into locations_.
-    std::size_t body = 0;             // Of the code object that was built here,
-    Ref code;                         // which is this.
+    Ref code;                         // The code object that was built for it,
+    std::size_t body = 0;             // and its body.
   };
 
-  void start();
+  void read_locations();
   UnitCompiler& units();
   Ref foreign_use(std::size_t body, std::size_t use);
-  // The code object of a body at a location, nested ones built before it.
+  // Builds the code object of a body at a location, nested ones first.
   Ref build(std::size_t body, std::size_t location);
   Ref make(std::size_t body, const Location& location, std::vector<Ref> nested);
   // A code body taken apart.
@@ -78,15 +76,15 @@ class CodeBuilder {
     bool is_read = false;
     envelope::CodeFields fields;
     std::vector<std::size_t> nested;  // Bodies of the code among its constants.
-    Ref without_location;             // The code object that has none.
+    Ref without_location;             // The code object for uses without a location.
   };
 
   std::size_t body_of(BytesView hash);
   void sort_bodies();
   Body& body_at(std::size_t index);
   // The code object of a body at a location; null if it was not built yet.
-  Ref built(std::size_t body, std::size_t location);
-  void keep(std::size_t body, std::size_t location, const Ref& code);
+  Ref find_built(std::size_t body, std::size_t location);
+  void store(std::size_t body, std::size_t location, const Ref& code);
 
   const State& state_;
   const Envelope& envelope_;
@@ -100,7 +98,7 @@ class CodeBuilder {
   std::size_t uses_ = 0;
   std::size_t built_bytes_ = 0;  // Of bodies that code was built from.
   std::vector<Body> bodies_;     // Empty before the first use.
-  // Indices of bodies in the order of their hashes; of many, once one is looked up.
+  // Indices of bodies in the order of their hashes; see body_of().
   std::vector<std::size_t> by_hash_;
 };
 

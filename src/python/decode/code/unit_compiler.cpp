@@ -36,8 +36,8 @@ Ref new_tuple(std::vector<Ref> items) {
   return tuple;
 }
 
-// Functions that it makes are to travel on with source as well.
-void note_arrival(CodeInfo& info) {
+// Marks the code and all nested code: functions that it makes are sent with source too.
+void mark_received_as_source(CodeInfo& info) {
   std::vector<CodeInfo*> left{&info};
   while (!left.empty()) {
     CodeInfo* next = left.back();
@@ -67,7 +67,7 @@ UnitCompiler::UnitCompiler(const State& state, const Envelope& envelope)
   texts_ = *std::move(texts);
 }
 
-const envelope::SourceUnit& UnitCompiler::at(std::size_t body) const {
+const envelope::SourceUnit& UnitCompiler::unit_at(std::size_t body) const {
   const auto* unit = sources_.unit_of(static_cast<std::uint32_t>(body));
   if (unit != nullptr) return *unit;
   raise_decode(state_, ErrorCode::kPythonMismatch, envelope_.code[body].offset,
@@ -79,7 +79,7 @@ std::string_view UnitCompiler::text_of(const envelope::SourceUnit& unit) const {
 }
 
 ContentHash UnitCompiler::key_of(std::size_t body) const {
-  const envelope::SourceUnit& unit = at(body);
+  const envelope::SourceUnit& unit = unit_at(body);
   const BytesView text = bytes_of(text_of(unit));
   std::vector<std::uint8_t> whole(envelope_.code[body].hash.begin(),
                                   envelope_.code[body].hash.end());
@@ -89,7 +89,7 @@ ContentHash UnitCompiler::key_of(std::size_t body) const {
 }
 
 std::size_t UnitCompiler::size_of(std::size_t body) const {
-  return at(body).length + envelope_.code[body].bytes.size();
+  return unit_at(body).length + envelope_.code[body].bytes.size();
 }
 
 Ref UnitCompiler::unit_or_none(std::size_t body) const {
@@ -114,47 +114,47 @@ Ref UnitCompiler::tuple_of(const envelope::SourceUnit& unit) const {
 
 Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
                           const CodeLocation& location) const {
-  const Ref unit = tuple_of(at(body));
+  const Ref unit = tuple_of(unit_at(body));
   const Ref file = location.file ? location.file : state_.intern_table.get("<waybill>");
   const Ref line = number(location.line);
   Ref code = Ref::steal(PyObject_CallFunctionObjArgs(
       late(state_, &LateHelpers::compile_source), unit.get(),
       signature_of(fields).get(), file.get(), line.get(), nullptr));
   if (!PyCode_Check(code.get())) {
-    PyErr_SetString(PyExc_SystemError, "a source unit is compiled to code");
+    PyErr_SetString(PyExc_SystemError, "compiling a source unit must give code");
     throw PyError();
   }
-  // Whoever gets it from here may need it as much.
+  // The next receiver may need the source too.
   CodeInfos infos(state_);
-  note(body, infos.get(code.get()));
+  record_source(body, infos.get(code.get()));
   return code;
 }
 
-bool UnitCompiler::is_news(std::size_t body, PyObject* code) const {
+bool UnitCompiler::adds_source(std::size_t body, PyObject* code) const {
   if (sources_.unit_of(static_cast<std::uint32_t>(body)) == nullptr) return false;
-  const CodeInfo* known = cached_info(state_, code);
-  return known == nullptr || !known->was_received_as_source || !known->source;
+  const CodeInfo* info = cached_info(state_, code);
+  return info == nullptr || !info->was_received_as_source || !info->source;
 }
 
-void UnitCompiler::keep(std::size_t body, PyObject* code) const {
+void UnitCompiler::attach_source(std::size_t body, PyObject* code) const {
   if (sources_.unit_of(static_cast<std::uint32_t>(body)) == nullptr) return;
   CodeInfos infos(state_);
   CodeInfo& info = infos.get(code);
-  const Ref unit = tuple_of(at(body));
-  note(body, info);
+  const Ref unit = tuple_of(unit_at(body));
+  record_source(body, info);
   const Ref line = number(static_cast<std::uint64_t>(info.code->co_firstlineno));
   Ref::steal(PyObject_CallFunctionObjArgs(late(state_, &LateHelpers::keep_source),
                                           unit.get(), code, line.get(), nullptr));
 }
 
-void UnitCompiler::note(std::size_t body, CodeInfo& info) const {
-  const envelope::SourceUnit& source = at(body);
+void UnitCompiler::record_source(std::size_t body, CodeInfo& info) const {
+  const envelope::SourceUnit& source = unit_at(body);
   if (!info.source) {
     info.source = std::make_unique<const CodeSource>(CodeSource{
         std::string(text_of(source)), {source.recipe.begin(), source.recipe.end()}});
   }
-  note_arrival(info);
-  late(state_, &LateHelpers::came_with_source);  // From here on there is such code.
+  mark_received_as_source(info);
+  late(state_, &LateHelpers::came_with_source);  // Such code exists from now on.
 }
 
 }  // namespace waybill::py

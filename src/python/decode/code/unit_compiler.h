@@ -1,6 +1,6 @@
 #pragma once
 
-// Code that another Python wrote, compiled anew from its source.
+// Compiles code of another Python version from its source.
 
 #include <Python.h>
 
@@ -8,7 +8,6 @@
 
 #include "format/code_body.h"
 #include "format/source_units.h"
-#include "python/decode/code/code_maker.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 #include "python/walker/code_info.h"
@@ -16,42 +15,46 @@
 
 namespace waybill::py {
 
-// Of one envelope, which check_python() has accepted and verify(), and which outlives
-// this.
+// The source location of a code object.
+struct CodeLocation {
+  Ref file;  // str; null if unknown.
+  std::uint32_t line = 0;
+  BytesView line_table;
+};
+
+// For one envelope, which check_python() and verify() have accepted, and which must
+// outlive this.
 class UnitCompiler {
  public:
-  // Throws PyError: DecodeError where texts are damaged.
+  // Throws PyError: DecodeError for damaged texts.
   UnitCompiler(const State& state, const Envelope& envelope);
 
-  // What a code object is known by that is compiled from the unit of this body: text,
-  // recipe and body. Throws PyError if the body has none.
+  // The hash of all inputs of compile(): text and recipe of the unit, and the body.
+  // Throws PyError if the body has no unit.
   ContentHash key_of(std::size_t body) const;
 
-  // The unit of a body as waybill._source has it, a tuple; None if it has none. Throws
+  // The unit of a body as a tuple for waybill._source; None if it has none. Throws
   // PyError: DecodeError for a text that is cut within a character.
   Ref unit_or_none(std::size_t body) const;
 
-  // Bytes of its text and body.
+  // The bytes of the unit's text and of the body.
   std::size_t size_of(std::size_t body) const;
 
-  // The code object of a body that has a unit. It keeps its source. `file`: a str, or
-  // null. Runs the compiler; throws PyError: PythonMismatchError for syntax that is
-  // newer than this Python and for what does not fit the body, DecodeError for text
-  // that is beyond the compiler's limits.
+  // Compiles the code object of a body that has a unit. It keeps its source. Throws
+  // PyError: PythonMismatchError for syntax that is newer than this Python and for code
+  // that does not match the body, DecodeError for text beyond the compiler's limits.
   Ref compile(std::size_t body, const envelope::CodeFields& fields,
               const CodeLocation& location) const;
-  // Whether a source came beside this body that the code is not known to have come
-  // with.
-  bool is_news(std::size_t body, PyObject* code) const;
-  // Lets code of this Python, whose body has this index, travel on with the source that
-  // came beside it, as compiled code does; does nothing if none came. Throws PyError.
-  void keep(std::size_t body, PyObject* code) const;
+  // Whether this body has a source that the code object does not have yet.
+  bool adds_source(std::size_t body, PyObject* code) const;
+  // Gives the source of a body to its code object, if it has one, so that the code can
+  // be sent on with it. Throws PyError.
+  void attach_source(std::size_t body, PyObject* code) const;
 
  private:
-  // Notes the source of a code object, and that it came.
-  void note(std::size_t body, CodeInfo& info) const;
+  void record_source(std::size_t body, CodeInfo& info) const;
   Ref tuple_of(const envelope::SourceUnit& unit) const;
-  const envelope::SourceUnit& at(std::size_t body) const;
+  const envelope::SourceUnit& unit_at(std::size_t body) const;
   std::string_view text_of(const envelope::SourceUnit& unit) const;
 
   const State& state_;
@@ -60,8 +63,8 @@ class UnitCompiler {
   std::string texts_;
 };
 
-// What a body says of its code, which code compiled elsewhere has to agree with: counts
-// of arguments, flags, names of arguments, free names. A tuple.
+// The properties of a body that its compiled code must have, as a tuple: counts of
+// arguments, flags, names of arguments, free names.
 Ref signature_of(const envelope::CodeFields& fields);
 
 }  // namespace waybill::py

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "python/decode/lookup_check.h"
-#include "python/decode/nodes/creators.h"
+#include "python/decode/nodes/node_codecs.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/py_error.h"
@@ -26,8 +26,8 @@ Py_ssize_t end_of_name(PyObject* path, Py_ssize_t start) {
   return dot < 0 ? length : dot;
 }
 
-// Follows the path by getattr, as pickle's find_class does: the module has been
-// imported by now, and what it provides lazily counts too.
+// Follows the path by getattr, as pickle's find_class does: the module is imported by
+// now, so its lazy attributes count too.
 Ref follow(Ref object, PyObject* path, const LookupCheck& check) {
   const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
   if (end_of_name(path, 0) == length) {
@@ -40,13 +40,13 @@ Ref follow(Ref object, PyObject* path, const LookupCheck& check) {
     start = end + 1;
     if (start > length) break;
     const Ref rest = Ref::steal(PyUnicode_Substring(path, start, length));
-    check.passed(object.get(), rest.get());
+    check.check_step(object.get(), rest.get());
   }
   return object;
 }
 
-// Raises DecodeError if it is waybill itself that has no `path` in its module: its own
-// helpers differ between versions.
+// Raises DecodeError if the module is one of waybill's own: its helpers differ between
+// versions.
 void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* path) {
   const std::string advice = advice_on_versions(module.get());
   if (advice.empty()) return;
@@ -57,12 +57,12 @@ void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* pa
   decoder.fail(ErrorCode::kUnknownFormat, detail + ": " + advice);
 }
 
-// A global of the payload: its module, null if that is builtins, and the name there.
-struct Wanted {
+// A global of the payload: its module and the path in it.
+struct GlobalRequest {
   GraphDecoder& decoder;
   std::size_t offset;
-  std::optional<std::size_t> index;
-  Ref module;  // Its name; null where nobody has to know it.
+  std::optional<std::size_t> index;  // Of the module in the manifest; none: builtins.
+  Ref module;                        // Its name; null where it is not needed.
   PyObject* path;
 
   Ref name() const {
@@ -76,53 +76,53 @@ struct Wanted {
   }
 };
 
-// What find_class() makes of a name, which imports as it sees fit.
-Ref find(const Wanted& global, const LookupCheck& check, PyObject* module,
-         PyObject* path) {
+// Calls find_class(), which also imports.
+Ref call_find_class(const GlobalRequest& global, const LookupCheck& check,
+                    PyObject* module, PyObject* path) {
   Ref object = Ref::steal(PyObject_CallFunctionObjArgs(
       global.decoder.hooks().find_class, module, path, nullptr));
-  check.found(object.get());
+  check.check_object(object.get());
   return object;
 }
 
-Ref look_up_renamed(const Wanted& global, const Renaming::Name& renamed) {
-  global.check().renamed(renamed.module.get(), renamed.path.get());
+Ref look_up_renamed(const GlobalRequest& global, const Renaming::Name& renamed) {
+  global.check().check_renamed(renamed.module.get(), renamed.path.get());
   const LookupCheck check = global.check_of(renamed.module.get(), renamed.path.get());
   ModuleImporter& modules = global.decoder.modules();
   if (global.decoder.hooks().find_class != nullptr) {
-    if (global.index) modules.found_elsewhere(*global.index);
-    return find(global, check, renamed.module.get(), renamed.path.get());
+    if (global.index) modules.mark_relocated(*global.index);
+    return call_find_class(global, check, renamed.module.get(), renamed.path.get());
   }
-  if (global.index) modules.found_elsewhere(*global.index);
+  if (global.index) modules.mark_relocated(*global.index);
   Ref module =
       modules.import_for(renamed.module.get(), global.module.get(), global.path);
-  check.entered(module.get());
+  check.check_module(module.get());
   Ref object = follow(std::move(module), renamed.path.get(), check);
-  check.found(object.get());
+  check.check_object(object.get());
   return object;
 }
 
-// The name where a library is known to have moved it; null if it is not there.
-Ref look_up_moved(const Wanted& global) {
+// The object where a library is known to have moved it; null if it is missing there.
+Ref look_up_moved(const GlobalRequest& global) {
   Renaming& renaming = global.decoder.modules().renaming();
-  const Renaming::Name moved = renaming.known_name(global.module.get(), global.path);
+  const Renaming::Name moved = renaming.moved_name(global.module.get(), global.path);
   if (!moved) return {};
   try {
     Ref object = look_up_renamed(global, moved);
-    renaming.note_known(global.module.get(), global.path, moved);
+    renaming.record_moved_name(global.module.get(), global.path, moved);
     return object;
   } catch (const PyError&) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError) &&
         !PyErr_ExceptionMatches(PyExc_ImportError)) {
       throw;
     }
-    PyErr_Clear();  // The error is that of the name in the payload.
+    PyErr_Clear();  // The caller raises the error about the name in the payload.
     return {};
   }
 }
 
-// The module does not have the name, as the error says that is set.
-Ref look_up_missing(Wanted& global) {
+// Handles the current AttributeError: the module lacks the name.
+Ref look_up_missing(GlobalRequest& global) {
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw PyError();
   const Ref error = take_error();
   if (!global.module) global.module = global.name();
@@ -136,13 +136,14 @@ Ref look_up_missing(Wanted& global) {
 
 }  // namespace
 
-// The module came as its number: find_class() imports as it sees fit, and policies are
-// about the name that the manifest gives it, whatever it calls itself.
+// The frame holds the number of the module and not the module: find_class() imports by
+// itself, and policies apply to the name in the manifest.
 Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
   const State& state = decoder.state();
   ModuleImporter& modules = decoder.modules();
   PyObject* number = frame.part<NodeTag::kGlobal>("module");
-  Wanted global{decoder, frame.offset, {}, {}, frame.part<NodeTag::kGlobal>("name")};
+  GlobalRequest global{
+      decoder, frame.offset, {}, {}, frame.part<NodeTag::kGlobal>("name")};
   if (number != Py_None) global.index = PyLong_AsSize_t(number);
   const Renaming& renaming = modules.renaming();
   const bool is_found = decoder.hooks().find_class != nullptr;
@@ -156,18 +157,18 @@ Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
     if (Ref renamed = renaming.module(global.module.get())) {
       return look_up_renamed(global, {std::move(renamed), Ref::share(global.path)});
     }
-    return find(global, global.check(), global.module.get(), global.path);
+    return call_find_class(global, global.check(), global.module.get(), global.path);
   }
   const LookupCheck check = global.check();
   Ref module = global.index ? modules.get(*global.index) : builtins_module(state);
-  check.entered(module.get());
+  check.check_module(module.get());
   Ref object;
   try {
     object = follow(std::move(module), global.path, check);
   } catch (const PyError&) {
     return look_up_missing(global);
   }
-  check.found(object.get());
+  check.check_object(object.get());
   return object;
 }
 

@@ -1,6 +1,6 @@
 // Tested by tests/python/source/test_opaque.py.
 
-#include "python/decode/nodes/opaque.h"
+#include "python/decode/nodes/node_codecs.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "format/shapes.h"
-#include "python/decode/graph_decoder.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/objects.h"
 #include "python/runtime/text.h"
@@ -24,13 +23,13 @@ bool is_opaque(const State& state, PyObject* object) {
          late(state, &LateHelpers::opaque);
 }
 
-// None of what is no list or tuple.
+// The items of a list or tuple; none of another object.
 std::span<PyObject* const> items_if_any(PyObject* object) {
   if (object == nullptr || !(PyList_Check(object) || PyTuple_Check(object))) return {};
   return items_of(object);
 }
 
-// The first that is opaque; null if none is.
+// The first opaque object; null if there is none.
 PyObject* opaque_among(const State& state, std::span<PyObject* const> objects) {
   const auto found = std::ranges::find_if(objects, [&](PyObject* object) {
     return object != nullptr && is_opaque(state, object);
@@ -38,8 +37,8 @@ PyObject* opaque_among(const State& state, std::span<PyObject* const> objects) {
   return found == objects.end() ? nullptr : *found;
 }
 
-// What is opaque of the callable that makes or completes an object, and of what it is
-// called with: it could do anything with a stand-in.
+// The first opaque object among the callables that make or complete an object, and
+// their arguments; null if there is none. Code must not get opaque arguments.
 PyObject* opaque_maker(const State& state, const Frame& frame) {
   const std::vector<Ref>& children = frame.node->children;
   const auto part = [&](std::size_t position) {
@@ -62,13 +61,13 @@ PyObject* opaque_maker(const State& state, const Frame& frame) {
   return found != nullptr ? found : opaque_among(state, items_if_any(value));
 }
 
-// Whether it is an error of waybill's that says of this process, not of the payload.
+// Whether an error of waybill is about this process and not about the payload.
 bool is_about_here(const State& state, const Frame& frame, PyObject* error) {
   if (is_instance_of(state, error, &LateHelpers::missing_module_error) ||
       is_instance_of(state, error, &LateHelpers::python_mismatch_error)) {
     return true;
   }
-  // A name of waybill's own, which it has in another version.
+  // Another version of waybill may have the name.
   return frame.node->codec->tag == NodeTag::kGlobal &&
          !is_instance_of(state, error, &LateHelpers::policy_error);
 }
@@ -145,7 +144,7 @@ void describe_opaque(GraphDecoder& decoder, const Frame& frame) {
   const Ref parts = Ref::steal(PyDict_New());
   for (std::size_t i = 0; i < frame.node->children.size(); ++i) {
     Ref child = frame.node->children[i];
-    if (!child) continue;  // Of an instance that was begun without them.
+    if (!child) continue;  // See GraphDecoder::finish_instance().
     const envelope::Rule rule = shape.part(i)->rule;
     if (rule == envelope::Rule::kCodeIndex) child = part_of_code(decoder, child.get());
     if (rule == envelope::Rule::kModuleOrNil) child = module_name(decoder, child.get());

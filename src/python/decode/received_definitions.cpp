@@ -4,7 +4,7 @@
 
 #include "format/source_locations.h"
 #include "format/source_units.h"
-#include "python/decode/arrivals.h"
+#include "python/decode/received_definitions.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
@@ -23,11 +23,11 @@ std::string_view as_text(BytesView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Whether a class that is here already may stand in the payload, from `start` on: only
-// such a one can have another object in an attribute's place. `is_here`: of an id.
-template <typename IsHere>
-bool meets_known_class(const VerifiedEnvelope& envelope, std::size_t start,
-                       IsHere is_here) {
+// Whether the payload may define a class, from `start` on, whose id this process has.
+// Only such a class can keep another object in place of an attribute's value.
+template <typename IsPresent>
+bool may_hold_existing_class(const VerifiedEnvelope& envelope, std::size_t start,
+                             IsPresent is_present) {
   constexpr char kTag[] = {static_cast<char>(wire::kFixedExtension),
                            static_cast<char>(ExtType::kNode),
                            static_cast<char>(NodeTag::kClass)};
@@ -39,14 +39,14 @@ bool meets_known_class(const VerifiedEnvelope& envelope, std::size_t start,
   for (; at != std::string_view::npos; at = payload.find(tag, at + 1)) {
     wire::Reader reader(bytes.subspan(at + tag.size()));
     BytesView id;
-    if (reader.read_binary(id, "an id") && is_here(id)) return true;
+    if (reader.read_binary(id, "an id") && is_present(id)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-Arrivals::~Arrivals() {
+ReceivedDefinitions::~ReceivedDefinitions() {
   const bool is_abandoned = merge_ && !is_merged_;
   if (open_claims_.empty() && !is_abandoned) return;
   const CollectorPause::Break others(collector_);
@@ -64,8 +64,8 @@ Arrivals::~Arrivals() {
   pending.restore();
 }
 
-// Few payloads have classes that are new here.
-void Arrivals::read_sources() {
+// Called on demand: few payloads define classes that are new to this process.
+void ReceivedDefinitions::read_sources() {
   if (envelope_ == nullptr) return;
   const Envelope& envelope = *std::exchange(envelope_, nullptr);
   constexpr std::uint8_t kOnePart = 0x81;  // A map of one pair: the locations.
@@ -79,7 +79,7 @@ void Arrivals::read_sources() {
   }
 }
 
-Ref Arrivals::id_here(PyObject* id) {
+Ref ReceivedDefinitions::local_id(PyObject* id) {
   if (raw_get(state_.known_objects.get(), id) != nullptr) return {};
   read_sources();
   const auto found = class_sources_.find(as_text(bytes_of(id)));
@@ -90,7 +90,7 @@ Ref Arrivals::id_here(PyObject* id) {
   return other.get() == Py_None ? Ref() : other;
 }
 
-void Arrivals::note_source(PyObject* id, PyObject* type) {
+void ReceivedDefinitions::record_source_id(PyObject* id, PyObject* type) {
   if (has_source_id(state_, type)) return;
   read_sources();
   const auto found = class_sources_.find(as_text(bytes_of(id)));
@@ -100,7 +100,7 @@ void Arrivals::note_source(PyObject* id, PyObject* type) {
       new_bytes(found->second.text_id).get(), nullptr));
 }
 
-void Arrivals::tell_line(PyObject* id, PyObject* type) {
+void ReceivedDefinitions::set_first_line(PyObject* id, PyObject* type) {
   read_sources();
   const auto found = class_sources_.find(as_text(bytes_of(id)));
   if (found == class_sources_.end() || found->second.first_line == 0) return;
@@ -109,30 +109,30 @@ void Arrivals::tell_line(PyObject* id, PyObject* type) {
   const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
   if (raw_get(dict.get(), name) != nullptr) return;
   const Ref number = Ref::steal(PyLong_FromUnsignedLong(line));
-  // As the class statement does it: no metaclass is asked.
+  // As the class statement does, without calling the metaclass.
   check(PyType_Type.tp_setattro(type, name, number.get()));
 }
 
-bool Arrivals::is_here(BytesView id) {
+bool ReceivedDefinitions::is_present(BytesView id) {
   const Ref key = new_bytes(id);
   return raw_get(state_.known_objects.get(), key.get()) != nullptr ||
-         id_here(key.get());
+         local_id(key.get());
 }
 
-PyObject* Arrivals::module_with(PyObject* globals) const {
+PyObject* ReceivedDefinitions::find_own_module(PyObject* globals) const {
   for (const Ref& module : own_modules_) {
     if (PyModule_GetDict(module.get()) == globals) return module.get();
   }
   return nullptr;
 }
 
-Ref Arrivals::module_of(PyObject* globals) {
-  if (PyObject* module = module_with(globals)) return Ref::share(module);
+Ref ReceivedDefinitions::module_for(PyObject* globals) {
+  if (PyObject* module = find_own_module(globals)) return Ref::share(module);
   const Names& names = state_.names;
   const Ref nothing = Ref::steal(PyTuple_New(0));
   Ref module = Ref::steal(PyModule_Type.tp_new(&PyModule_Type, nothing.get(), nullptr));
   check(PyObject_GenericSetDict(module.get(), globals, nullptr));
-  // What every new module has, and payloads do not say.
+  // Attributes of every new module, which payloads omit.
   for (const Ref* name : {&names.name, &names.doc, &names.loader, &names.spec}) {
     if (raw_get(globals, name->get()) == nullptr) {
       check(PyDict_SetItem(globals, name->get(),
@@ -143,16 +143,16 @@ Ref Arrivals::module_of(PyObject* globals) {
   return module;
 }
 
-Ref Arrivals::claim(PyObject* id, PyObject* object, bool& is_known) {
+Ref ReceivedDefinitions::claim(PyObject* id, PyObject* object, bool& is_existing) {
   Ref answer = Ref::steal(PyObject_CallMethodObjArgs(
       state_.tracker.get(), state_.names.claim.get(), id, object, nullptr));
   PyObject* winner = PyTuple_GET_ITEM(answer.get(), 0);
-  is_known = PyTuple_GET_ITEM(answer.get(), 1) == Py_True;
-  if (!is_known) open_claims_.push_back(Ref::share(id));
+  is_existing = PyTuple_GET_ITEM(answer.get(), 1) == Py_True;
+  if (!is_existing) open_claims_.push_back(Ref::share(id));
   return Ref::share(winner);
 }
 
-void Arrivals::close_claim(PyObject* id, PyObject* object) {
+void ReceivedDefinitions::close_claim(PyObject* id, PyObject* object) {
   const auto found = std::find_if(open_claims_.begin(), open_claims_.end(),
                                   [&](const Ref& open) { return open.get() == id; });
   if (found == open_claims_.end()) return;
@@ -161,7 +161,7 @@ void Arrivals::close_claim(PyObject* id, PyObject* object) {
   open_claims_.erase(found);
 }
 
-bool Arrivals::has_open_base(PyObject* bases) const {
+bool ReceivedDefinitions::has_open_base(PyObject* bases) const {
   for (PyObject* open : open_types_) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(bases); ++i) {
       PyObject* base = PyList_GET_ITEM(bases, i);
@@ -173,9 +173,9 @@ bool Arrivals::has_open_base(PyObject* bases) const {
   return false;
 }
 
-// An instance that is among the attributes of its class was there before them, as far
-// as anybody can tell: a __new__ that gives out the only instance would look for it.
-Ref Arrivals::new_without_attributes(PyTypeObject* type) const {
+// An instance among the attributes of its class must be made without the class's own
+// __new__: that of a singleton, for instance, would look for the instance.
+Ref ReceivedDefinitions::inherited_new(PyTypeObject* type) const {
   if (open_types_.empty() || type->tp_mro == nullptr) return {};
   bool is_skipped = false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
@@ -192,42 +192,43 @@ Ref Arrivals::new_without_attributes(PyTypeObject* type) const {
   return {};
 }
 
-void Arrivals::add_members(const Frame& frame, PyObject* type) {
-  // With a word of home's own, the namespace is that of another process.
-  const bool has_word = frame.left > 1;
-  if (has_word || Py_IS_TYPE(type, &PyType_Type)) return;
+void ReceivedDefinitions::add_members(const Frame& frame, PyObject* type) {
+  // With a home state, the namespace is that of another process.
+  const bool has_home_state = frame.left > 1;
+  if (has_home_state || Py_IS_TYPE(type, &PyType_Type)) return;
   Ref::steal(PyObject_CallMethodObjArgs(
       merge(), state_.names.add_members.get(), frame.part<NodeTag::kClass>("id"), type,
       frame.part<NodeTag::kClass>("namespace"), nullptr));
 }
 
-void Arrivals::add_class(const Frame& frame, std::size_t node_size) {
-  const Ref size = Ref::steal(PyLong_FromSize_t(node_size));
-  constexpr PartOf<NodeTag::kClass> kWord = "word";
-  const bool has_word = frame.node->children.size() > kWord.position;
+void ReceivedDefinitions::add_class(const Frame& frame, std::size_t size_in_payload) {
+  const Ref size = Ref::steal(PyLong_FromSize_t(size_in_payload));
+  constexpr PartOf<NodeTag::kClass> kHomeState = "word";
+  const bool has_home_state = frame.node->children.size() > kHomeState.position;
   Ref::steal(PyObject_CallMethodObjArgs(
       merge(), state_.names.add.get(), frame.part<NodeTag::kClass>("id"),
-      frame.object.get(), frame.is_known ? Py_True : Py_False,
+      frame.object.get(), frame.is_existing ? Py_True : Py_False,
       frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
       frame.part<NodeTag::kClass>("namespace"),
       frame.part<NodeTag::kClass>("attributes"),
-      has_word ? frame.part(kWord) : Py_Ellipsis, size.get(), nullptr));
+      has_home_state ? frame.part(kHomeState) : Py_Ellipsis, size.get(), nullptr));
   if (kHasClassLines) {
-    with_lines_.push_back({Ref::share(frame.part<NodeTag::kClass>("id")),
-                           Ref::share(frame.object.get())});
+    lines_pending_.push_back({Ref::share(frame.part<NodeTag::kClass>("id")),
+                              Ref::share(frame.object.get())});
   }
 }
 
-void Arrivals::add_module(PyObject* module, PyObject* is_part) {
+void ReceivedDefinitions::add_module(PyObject* module, PyObject* is_part) {
   Ref::steal(PyObject_CallMethodObjArgs(merge(), state_.names.add_module.get(), module,
                                         is_part, nullptr));
 }
 
-bool Arrivals::add_imports(PyObject* modules) {
+bool ReceivedDefinitions::add_imports(PyObject* modules) {
   Py_ssize_t position = 0;
   PyObject *name, *module;
   while (PyDict_Next(modules, &position, &name, &module)) {
-    if (!PyModule_Check(module) || module_with(PyModule_GetDict(module)) != module) {
+    if (!PyModule_Check(module) ||
+        find_own_module(PyModule_GetDict(module)) != module) {
       return false;
     }
   }
@@ -237,7 +238,7 @@ bool Arrivals::add_imports(PyObject* modules) {
   return true;
 }
 
-PyObject* Arrivals::merge() {
+PyObject* ReceivedDefinitions::merge() {
   if (!merge_) {
     merge_ = Ref::steal(PyObject_CallFunctionObjArgs(
         state_.make_merge.get(), hooks_.resets_classes ? Py_True : Py_False,
@@ -246,14 +247,16 @@ PyObject* Arrivals::merge() {
   return merge_.get();
 }
 
-void Arrivals::find_targets(const VerifiedEnvelope& envelope, std::size_t start) {
+void ReceivedDefinitions::find_targets(const VerifiedEnvelope& envelope,
+                                       std::size_t start) {
   if (envelope->shared.empty() ||
-      !meets_known_class(envelope, start, [&](BytesView id) { return is_here(id); }))
+      !may_hold_existing_class(envelope, start,
+                               [&](BytesView id) { return is_present(id); }))
     return;
   targets_ = envelope::find_attribute_targets(envelope);
 }
 
-std::size_t Arrivals::end_of_targets() const {
+std::size_t ReceivedDefinitions::targets_end() const {
   std::size_t end = 0;
   for (const envelope::AttributeTarget& target : targets_) {
     end = std::max(end, target.end);
@@ -261,7 +264,7 @@ std::size_t Arrivals::end_of_targets() const {
   return end;
 }
 
-Ref Arrivals::settle(std::size_t number, PyObject* value) {
+Ref ReceivedDefinitions::resolve_early(std::size_t number, PyObject* value) {
   const auto target = std::ranges::lower_bound(targets_, number, {},
                                                &envelope::AttributeTarget::number);
   if (target == targets_.end() || target->number != number) return {};
@@ -280,31 +283,32 @@ Ref Arrivals::settle(std::size_t number, PyObject* value) {
                                                value, nullptr));
 }
 
-void Arrivals::show(std::size_t start, PyObject* object, bool was_there) {
-  if (watcher_ == nullptr) return;
-  const std::vector<std::size_t>& starts = watcher_->starts();
+void ReceivedDefinitions::report_node(std::size_t start, PyObject* object,
+                                      bool did_exist) {
+  if (observer_ == nullptr) return;
+  const std::vector<std::size_t>& starts = observer_->node_starts();
   const auto found = std::ranges::lower_bound(starts, start);
   if (found == starts.end() || *found != start) return;
   const auto number = static_cast<std::size_t>(found - starts.begin());
   if (PyType_Check(object)) {
-    shown_.push_back({number, Ref::share(object), was_there});
+    built_classes_.push_back({number, Ref::share(object), did_exist});
     return;
   }
   const CollectorPause::Break others(collector_);
-  watcher_->built(number, object, was_there);
+  observer_->on_node_built(number, object, did_exist);
 }
 
-void Arrivals::apply() {
+void ReceivedDefinitions::apply() {
   const CollectorPause::Break others(collector_);
   if (merge_) {
     Ref::steal(PyObject_CallMethodNoArgs(merge_.get(), state_.names.apply.get()));
     is_merged_ = true;
   }
-  for (const auto& [id, type] : std::exchange(with_lines_, {})) {
-    tell_line(id.get(), type.get());
+  for (const auto& [id, type] : std::exchange(lines_pending_, {})) {
+    set_first_line(id.get(), type.get());
   }
-  for (const Shown& shown : std::exchange(shown_, {})) {
-    watcher_->built(shown.number, shown.type.get(), shown.was_there);
+  for (const BuiltClass& built : std::exchange(built_classes_, {})) {
+    observer_->on_node_built(built.number, built.type.get(), built.did_exist);
   }
 }
 

@@ -1,11 +1,16 @@
-// Items, then pairs, then state: pickle's order.
-// Tested by tests/python/kinds/test_reduce.py.
+// Objects that calls make: the call, which a gate may restrict, then items, pairs and
+// state, in pickle's order.
+// Tested by tests/python/kinds/test_reduce.py,
+// tests/python/untrusted/test_untrusted_input.py.
 
-#include "python/decode/nodes/state_setter.h"
+#include <span>
+#include <string>
 
+#include "python/decode/nodes/node_codecs.h"
 #include "python/decode/standard_types.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/runtime/objects.h"
 
 namespace waybill::py {
 
@@ -13,9 +18,46 @@ namespace {
 
 using wire::NodeTag;
 
-// Code that runs meanwhile may have got hold of the list.
+// ---- Calls -------------------------------------------------------------------------
+
+// Whether a dict made from the argument gets keys that the decoder has not examined:
+// from a range, or from a list of pairs.
+bool has_unchecked_keys(PyObject* argument) {
+  if (PyDict_Check(argument) || PyUnicode_Check(argument) || PyBytes_Check(argument)) {
+    return false;
+  }
+  return Py_TYPE(argument)->tp_iter != nullptr || PySequence_Check(argument) != 0;
+}
+
+// A dict that is made by a call inserts its keys without the key guard.
+void demand_counted_keys(GraphDecoder& decoder, PyObject* callable,
+                         std::span<PyObject* const> arguments) {
+  if (!decoder.counts_keys_of(callable)) return;
+  for (PyObject* argument : arguments) {
+    if (!has_unchecked_keys(argument)) continue;
+    decoder.fail(ErrorCode::kLimitExceeded,
+                 "a dict that is made of something else than a dict, so that "
+                 "max_key_steps cannot count what its keys take");
+  }
+}
+
+// Refuses a list of arguments that the gate does not accept for the callable.
+void demand_accepted(GraphDecoder& decoder, PyObject* callable, PyObject* list) {
+  if (!PyList_CheckExact(list)) {
+    decoder.fail(ErrorCode::kMalformed, "arguments that are not an array");
+  }
+  const std::span<PyObject* const> arguments = items_of(list);
+  demand_counted_keys(decoder, callable, arguments);
+  if (const StandardType* type = standard_type(decoder, callable)) {
+    demand_arguments(decoder, *type, arguments);
+  }
+}
+
+// ---- Items, pairs and state --------------------------------------------------------
+
+// Holds each item: code that runs meanwhile may change the list.
 void add_items(const State& state, PyObject* object, PyObject* items) {
-  // As pickle does it: who overrides append() to watch items does not see these.
+  // As pickle does: an overridden append() is not called.
   if (Ref extend = attribute_or_null(object, state.names.extend)) {
     Ref::steal(PyObject_CallOneArg(extend.get(), items));
     return;
@@ -35,8 +77,8 @@ void add_pairs(PyObject* object, PyObject* pairs) {
   }
 }
 
-// Whether the classes of an object say what all of its attributes are, as proxies do:
-// until its state is there, asking or setting one would ask the state.
+// Whether the class of an object intercepts all attributes, as that of a proxy does. It
+// would use the state, which is not set yet.
 bool is_proxy(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && !PyType_Check(object) &&
@@ -44,8 +86,8 @@ bool is_proxy(PyObject* object) {
          type->tp_setattro != PyObject_GenericSetAttr;
 }
 
-// Whether a state has entries for an object without __setstate__. Those of anything
-// else would be lost. False is what __getstate__ says of an object without state.
+// Whether a state has entries for an object without __setstate__. Refuses states of
+// other types, which would be lost. False is __getstate__()'s result for no state.
 bool has_entries(GraphDecoder& decoder, PyObject* object, PyObject* state) {
   if (state == Py_None || state == Py_False) return false;
   if (PyDict_Check(state)) return PyDict_GET_SIZE(state) != 0;
@@ -64,7 +106,7 @@ bool has_slot(PyObject* object, PyObject* name) {
 }
 
 // As for the entries of a dict, no __setattr__ runs for slots: it may refuse, as that
-// of a frozen dataclass does, or do more than to set.
+// of a frozen dataclass does, or have side effects.
 void set_attributes(GraphDecoder& decoder, PyObject* object, PyObject* attributes) {
   if (!has_entries(decoder, object, attributes)) return;
   const bool is_object_a_proxy = is_proxy(object);
@@ -79,7 +121,7 @@ void set_attributes(GraphDecoder& decoder, PyObject* object, PyObject* attribute
   }
 }
 
-// The instance's dict takes the entries as they are: no __setattr__ runs.
+// Stores the entries in the instance's dict: no __setattr__ runs.
 void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
   if (!has_entries(decoder, object, entries)) return;
   const Names& names = decoder.state().names;
@@ -100,16 +142,16 @@ void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
   }
 }
 
-// Those that wait go there too.
-void move_late_entries(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
-  if (!PyDict_Check(entries) || !decoder.has_late_entries(entries)) return;
+// Redirects deferred entries of the state to the instance's dict.
+void move_deferred_entries(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
+  if (!PyDict_Check(entries) || !decoder.has_deferred_entries(entries)) return;
   const Ref dict =
       Ref::steal(PyObject_GetAttr(object, decoder.state().names.dict.get()));
-  if (PyDict_CheckExact(dict.get())) decoder.move_late_entries(entries, dict.get());
+  if (PyDict_CheckExact(dict.get())) decoder.move_deferred_entries(entries, dict.get());
 }
 
-// The object's __setstate__; null if it has none. A __getattr__ is not asked: it may
-// answer for every name, by what is not there yet.
+// The object's __setstate__; null if it has none. Calls no __getattr__, which may
+// accept every name, or use attributes that are not set yet.
 Ref setter_of(const State& state, PyObject* object) {
   if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) ||
       PyType_Check(object)) {
@@ -121,7 +163,8 @@ Ref setter_of(const State& state, PyObject* object) {
   return setter;
 }
 
-// Whether another Python has told a state that is not set as it is, and now is.
+// Sets a state that needs conversion since another Python version wrote it; false if it
+// needs none.
 bool set_foreign_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   if (!decoder.code().is_foreign()) return false;
   const Ref is_set = Ref::steal(PyObject_CallFunctionObjArgs(
@@ -137,15 +180,15 @@ void set_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   }
   if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 2) {
     update_dict(decoder, object, PyTuple_GET_ITEM(value, 0));
-    move_late_entries(decoder, object, PyTuple_GET_ITEM(value, 0));
+    move_deferred_entries(decoder, object, PyTuple_GET_ITEM(value, 0));
     set_attributes(decoder, object, PyTuple_GET_ITEM(value, 1));
   } else {
     update_dict(decoder, object, value);
-    move_late_entries(decoder, object, value);
+    move_deferred_entries(decoder, object, value);
   }
 }
 
-// `setter`: null if there is none. The last parts were passed over if they are empty.
+// `setter`: may be null. The decoder omits the last parts if they are empty.
 template <NodeTag kTag>
 void finish(GraphDecoder& decoder, const Frame& frame, PyObject* callable,
             PyObject* setter) {
@@ -153,8 +196,8 @@ void finish(GraphDecoder& decoder, const Frame& frame, PyObject* callable,
     return part.position < frame.node->children.size() ? frame.part(part) : nullptr;
   };
   PyObject* object = frame.object.get();
-  PyObject* const told = part_or_null("state");
-  PyObject* value = told == nullptr ? Py_None : told;
+  PyObject* const state = part_or_null("state");
+  PyObject* value = state == nullptr ? Py_None : state;
   PyObject* items = part_or_null("items");
   PyObject* pairs = part_or_null("pairs");
   const Py_ssize_t item_count = items == nullptr ? 0 : PyList_GET_SIZE(items);
@@ -175,6 +218,44 @@ void finish(GraphDecoder& decoder, const Frame& frame, PyObject* callable,
 
 }  // namespace
 
+Ref call_reducer(GraphDecoder& decoder, Frame& frame) {
+  demand_accepted(decoder, frame.part<NodeTag::kObject>("callable"),
+                  frame.part<NodeTag::kObject>("args"));
+  Ref arguments = Ref::steal(PySequence_Tuple(frame.part<NodeTag::kObject>("args")));
+  return Ref::steal(PyObject_Call(frame.part<NodeTag::kObject>("callable"),
+                                  arguments.get(), nullptr));
+}
+
+Ref call_new(GraphDecoder& decoder, Frame& frame) {
+  PyObject* type = frame.part<NodeTag::kNewObject>("class");
+  if (!PyType_Check(type) ||
+      !PyDict_CheckExact(frame.part<NodeTag::kNewObject>("kwargs")) ||
+      !PyList_CheckExact(frame.part<NodeTag::kNewObject>("args"))) {
+    decoder.fail(ErrorCode::kMalformed, "an instance of something that is not a class");
+  }
+  // Calls the slot, as pickle does: looking up __new__ would bind a method.
+  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  if (cls->tp_new == nullptr) {
+    PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances", cls->tp_name);
+    throw PyError();
+  }
+  demand_accepted(decoder, type, frame.part<NodeTag::kNewObject>("args"));
+  const Ref arguments =
+      Ref::steal(PyList_AsTuple(frame.part<NodeTag::kNewObject>("args")));
+  PyObject* keywords = frame.part<NodeTag::kNewObject>("kwargs");
+  if (PyDict_GET_SIZE(keywords) != 0 && standard_type(decoder, type) != nullptr) {
+    decoder.fail(ErrorCode::kLimitExceeded, "keywords that this type does not write");
+  }
+  // A __new__ with arguments has to be called.
+  if (PyTuple_GET_SIZE(arguments.get()) == 0 && PyDict_GET_SIZE(keywords) == 0) {
+    if (const Ref inherited = decoder.received_definitions().inherited_new(cls)) {
+      return Ref::steal(PyObject_CallOneArg(inherited.get(), type));
+    }
+  }
+  return Ref::steal(cls->tp_new(cls, arguments.get(),
+                                PyDict_GET_SIZE(keywords) == 0 ? nullptr : keywords));
+}
+
 Ref finish_reduced(GraphDecoder& decoder, Frame& frame) {
   constexpr PartOf<NodeTag::kObject> kSetter = "setter";
   const bool has_setter = frame.node->children.size() > kSetter.position;
@@ -184,7 +265,7 @@ Ref finish_reduced(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref finish_new(GraphDecoder& decoder, Frame& frame) {
-  // The class is null of an instance that was there.
+  // The class is null for an instance that finish_instance() continues.
   finish<NodeTag::kNewObject>(decoder, frame, frame.part<NodeTag::kNewObject>("class"),
                               nullptr);
   return {};

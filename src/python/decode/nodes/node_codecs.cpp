@@ -1,15 +1,14 @@
-// How each kind of node is built. Shapes were checked by verify(); types of what
-// children turn out to be are checked here.
-// Tested by tests/python/functions/test_functions.py,
-// tests/python/kinds/test_reduce.py, tests/python/untrusted/test_untrusted_input.py.
+// Builds each kind of node. verify() has checked the shapes; the types of the
+// children's objects are checked here. Tested by
+// tests/python/functions/test_functions.py, tests/python/kinds/test_reduce.py,
+// tests/python/untrusted/test_untrusted_input.py.
 
-#include "python/decode/nodes/creators.h"
+#include "python/decode/nodes/node_codecs.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
-#include "python/decode/nodes/function_fields.h"
-#include "python/decode/nodes/state_setter.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
@@ -24,7 +23,7 @@ using wire::FunctionField;
 using wire::NodeTag;
 
 Ref make_byte_array(GraphDecoder&, Frame& frame) {
-  return frame.node->children[0];  // It was read as one.
+  return frame.node->children[0];  // The decoder has read it as a bytearray.
 }
 
 Ref make_slice(GraphDecoder&, Frame& frame) {
@@ -33,8 +32,7 @@ Ref make_slice(GraphDecoder&, Frame& frame) {
                                 frame.part<NodeTag::kSlice>("step")));
 }
 
-// A range holds ints, whatever it was made from. Where values are counted as a program
-// meets them, it counts as all that are in it.
+// Accepts only ints, as a range has no others. max_unfolded counts all ints in it.
 Ref make_range(GraphDecoder& decoder, Frame& frame) {
   const bool are_ints = std::ranges::all_of(
       frame.node->children, [](const Ref& child) { return PyLong_Check(child.get()); });
@@ -50,14 +48,14 @@ Ref make_range(GraphDecoder& decoder, Frame& frame) {
   if (most == Limits::kNone) return range;
   const Py_ssize_t length = PyObject_Size(range.get());
   if (length >= 0 && static_cast<std::size_t>(length) <= most) return range;
-  PyErr_Clear();  // Of a length beyond any list's.
+  PyErr_Clear();  // A range too long for len().
   decoder.fail(ErrorCode::kLimitExceeded, "a range of more ints than the " +
                                               std::to_string(most) +
                                               " values that max_unfolded allows");
 }
 
 Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
-  if (Ref known = decoder.known_namespace(frame)) return known;
+  if (Ref existing = decoder.find_namespace(frame)) return existing;
   Ref globals = Ref::steal(PyDict_New());
   const auto text_or_null = [&](PartOf<NodeTag::kNamespace> part) {
     PyObject* text = frame.part(part);
@@ -66,17 +64,18 @@ Ref make_namespace(GraphDecoder& decoder, Frame& frame) {
   describe_namespace(decoder.state(), globals.get(), text_or_null("name"),
                      text_or_null("package"),
                      frame.part<NodeTag::kNamespace>("is_package") == Py_True);
-  decoder.note_namespace(frame, globals);
+  decoder.record_namespace(frame, globals);
   return globals;
 }
 
-Ref own_module(GraphDecoder& decoder, Frame& frame) {
-  return decoder.arrivals().module_of(frame.part<NodeTag::kModule>("namespace"));
+Ref make_module(GraphDecoder& decoder, Frame& frame) {
+  return decoder.received_definitions().module_for(
+      frame.part<NodeTag::kModule>("namespace"));
 }
 
 Ref finish_module(GraphDecoder& decoder, Frame& frame) {
-  decoder.arrivals().add_module(frame.object.get(),
-                                frame.part<NodeTag::kModule>("is_part"));
+  decoder.received_definitions().add_module(frame.object.get(),
+                                            frame.part<NodeTag::kModule>("is_part"));
   return {};
 }
 
@@ -112,26 +111,26 @@ Ref take_stored(GraphDecoder& decoder, Frame& frame) {
       PyLong_AsUnsignedLongLong(frame.part<NodeTag::kStored>("number")));
 }
 
-// What came with this id before, or what came now.
-Ref keep_identified(GraphDecoder& decoder, Frame& frame) {
+// The object that this process already has under the id, or the received one.
+Ref claim_identified(GraphDecoder& decoder, Frame& frame) {
   PyObject* id = frame.part<NodeTag::kIdentified>("id");
-  bool is_known = false;
-  Ref object =
-      decoder.arrivals().claim(id, frame.part<NodeTag::kIdentified>("value"), is_known);
-  decoder.arrivals().close_claim(id, object.get());
+  bool is_existing = false;
+  Ref object = decoder.received_definitions().claim(
+      id, frame.part<NodeTag::kIdentified>("value"), is_existing);
+  decoder.received_definitions().close_claim(id, object.get());
   return object;
 }
 
-Ref stand_in(GraphDecoder& decoder, Frame& frame) {
-  decoder.put_instead(frame.part<NodeTag::kReplacement>("object"));
+Ref apply_replacement(GraphDecoder& decoder, Frame& frame) {
+  decoder.replace_enclosing(frame.part<NodeTag::kReplacement>("object"));
   return Ref::share(Py_None);
 }
 
-Ref find_earlier(GraphDecoder& decoder, Frame& frame) {
+Ref find_stream_object(GraphDecoder& decoder, Frame& frame) {
   PyObject* history = decoder.hooks().history;
   const Py_ssize_t payload =
       PyLong_AsSsize_t(frame.part<NodeTag::kStreamReference>("payload"));
-  PyErr_Clear();  // Beyond any list.
+  PyErr_Clear();  // A number too large for any list.
   PyObject* object = nullptr;
   if (history != nullptr && payload >= 0 && payload < PyList_GET_SIZE(history)) {
     object = PyDict_GetItemWithError(PyList_GET_ITEM(history, payload),
@@ -194,7 +193,7 @@ Ref make_code(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
-  // What it will turn out to be could not be asked about.
+  // Nothing checks the object once the import is resolved.
   if (decoder.hooks().gate != nullptr || decoder.hooks().find_class != nullptr) {
     decoder.fail(
         ErrorCode::kRefused,
@@ -218,62 +217,64 @@ Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
 Ref class_dict(GraphDecoder& decoder, Frame& frame) {
   PyObject* type = frame.part<NodeTag::kClassDict>("class");
   if (!PyType_Check(type)) {
-    decoder.fail(ErrorCode::kMalformed, "the dict of a class that is no class");
+    decoder.fail(ErrorCode::kMalformed,
+                 "the class dict of an object that is not a class");
   }
   return type_dict(reinterpret_cast<PyTypeObject*>(type));
 }
 
 Ref make_class(GraphDecoder& decoder, Frame& frame) {
-  Arrivals& arrivals = decoder.arrivals();
+  ReceivedDefinitions& definitions = decoder.received_definitions();
   constexpr PartOf<NodeTag::kClass> kId = "id";
   if (frame.part(kId) != Py_None) {
-    if (Ref here = arrivals.id_here(frame.part(kId))) {
+    if (Ref here = definitions.local_id(frame.part(kId))) {
       frame.node->children[kId.position] = std::move(here);
     }
   }
   PyObject* id = frame.part(kId);
   if (id != Py_None) {
-    if (Ref known = identified_object(decoder.state(), id);
-        known && PyType_Check(known.get())) {
-      frame.is_known = true;
-      arrivals.note_source(id, known.get());
-      arrivals.add_members(frame, known.get());
-      return known;
+    if (Ref existing = identified_object(decoder.state(), id);
+        existing && PyType_Check(existing.get())) {
+      frame.is_existing = true;
+      definitions.record_source_id(id, existing.get());
+      definitions.add_members(frame, existing.get());
+      return existing;
     }
   }
   Ref made = Ref::steal(PyObject_CallFunctionObjArgs(
       decoder.class_maker(), frame.part<NodeTag::kClass>("metaclass"),
       frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
       frame.part<NodeTag::kClass>("namespace"),
-      arrivals.has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True : Py_False,
+      definitions.has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True
+                                                                      : Py_False,
       nullptr));
   if (id == Py_None) return made;
-  Ref claimed = arrivals.claim(id, made.get(), frame.is_known);
-  arrivals.note_source(id, claimed.get());
-  if (frame.is_known) arrivals.add_members(frame, claimed.get());
+  Ref claimed = definitions.claim(id, made.get(), frame.is_existing);
+  definitions.record_source_id(id, claimed.get());
+  if (frame.is_existing) definitions.add_members(frame, claimed.get());
   return claimed;
 }
 
 Ref finish_class(GraphDecoder& decoder, Frame& frame) {
   PyObject* id = frame.part<NodeTag::kClass>("id");
-  if (!frame.is_known) {
+  if (!frame.is_existing) {
     Ref::steal(
         PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
-    decoder.arrivals().close_claim(id, frame.object.get());
+    decoder.received_definitions().close_claim(id, frame.object.get());
   }
   if (id != Py_None && PyType_Check(frame.object.get())) {
-    decoder.arrivals().add_class(frame, decoder.size_from(frame.offset));
+    decoder.received_definitions().add_class(frame, decoder.size_from(frame.offset));
   }
   return {};
 }
 
-// How many parts come before this one.
+// The number of parts before this one.
 template <NodeTag kTag>
 consteval std::uint8_t before(PartOf<kTag> part) {
   return static_cast<std::uint8_t>(part.position);
 }
 
-// In order of the tags; lists, tuples, sets and dicts are the decoder's own.
+// In order of the tags. The decoder itself builds lists, tuples, sets and dicts.
 constexpr NodeCodec kCodecs[] = {
     {NodeTag::kByteArray, 0, nullptr, make_byte_array},
     {NodeTag::kSlice, 0, nullptr, make_slice},
@@ -291,10 +292,10 @@ constexpr NodeCodec kCodecs[] = {
     {NodeTag::kClass, before<NodeTag::kClass>("attributes"), make_class, finish_class},
     {NodeTag::kPersistent, 0, nullptr, load_persistent},
     {NodeTag::kBuffer, 0, nullptr, take_buffer},
-    {NodeTag::kIdentified, 0, nullptr, keep_identified},
-    {NodeTag::kModule, before<NodeTag::kModule>("dict"), own_module, finish_module},
-    {NodeTag::kStreamReference, 0, nullptr, find_earlier},
-    {NodeTag::kReplacement, 0, nullptr, stand_in},
+    {NodeTag::kIdentified, 0, nullptr, claim_identified},
+    {NodeTag::kModule, before<NodeTag::kModule>("dict"), make_module, finish_module},
+    {NodeTag::kStreamReference, 0, nullptr, find_stream_object},
+    {NodeTag::kReplacement, 0, nullptr, apply_replacement},
     {NodeTag::kStored, 0, nullptr, take_stored},
 };
 
@@ -305,6 +306,26 @@ const NodeCodec* node_codec(std::uint8_t tag) {
     if (static_cast<std::uint8_t>(codec.tag) == tag) return &codec;
   }
   return nullptr;
+}
+
+const char* attribute_of_function(wire::FunctionField field) {
+  struct Attribute {
+    char name[24] = {};
+  };
+  static constexpr auto kAttributes = [] {
+    std::array<Attribute, envelope::kFunctionParts.size()> all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const envelope::Part& part = envelope::kFunctionParts[i];
+      if (part.rule != envelope::Rule::kObject) continue;
+      char* end = std::copy_n("__", 2, all[i].name);
+      end = std::copy(part.name.begin(), part.name.end(), end);
+      std::copy_n("__", 2, end);
+    }
+    return all;
+  }();
+  const auto number = static_cast<std::size_t>(field);
+  if (number >= kAttributes.size() || kAttributes[number].name[0] == 0) return nullptr;
+  return kAttributes[number].name;
 }
 
 void set_class_attribute(const State& state, PyObject* cls, PyObject* name,
@@ -325,11 +346,11 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
                         PyObject* value) {
   switch (static_cast<FunctionField>(field)) {
     case FunctionField::kGlobals:
-      return;  // Went into the namespace as it was read.
+      return;  // The decoder has put them into the namespace.
     case FunctionField::kImports:
-      if (decoder.arrivals().add_imports(value)) return;
+      if (decoder.received_definitions().add_imports(value)) return;
       decoder.fail(ErrorCode::kMalformed,
-                   "an import of what is no module of the payload");
+                   "an import that is not a module of the payload");
     case FunctionField::kCells:
       if (!PyList_CheckExact(value) ||
           static_cast<std::size_t>(PyList_GET_SIZE(value)) != cells.size()) {

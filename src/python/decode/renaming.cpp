@@ -1,6 +1,6 @@
 // Tested by tests/python/imports/test_renames.py and test_known_moves.py.
 
-#include "python/decode/names/renaming.h"
+#include "python/decode/renaming.h"
 
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@ namespace waybill::py {
 
 namespace {
 
-Ref ask(PyObject* rules, const char* method, PyObject* first, PyObject* second) {
+Ref call_rules(PyObject* rules, const char* method, PyObject* first, PyObject* second) {
   return Ref::steal(PyObject_CallMethodObjArgs(rules, interned(method).get(), first,
                                                second, nullptr));
 }
@@ -36,7 +36,7 @@ Ref row_of(const Distribution& distribution) {
 
 }  // namespace
 
-void Renaming::demand_import(PyObject* name, PyObject* old) const {
+void Renaming::check_import_allowed(PyObject* name, PyObject* old) const {
   if (gate_ == nullptr) return;
   auto objection = gate_->objection(Request::kImport, text_of(name), {});
   if (!objection) return;
@@ -46,10 +46,10 @@ void Renaming::demand_import(PyObject* name, PyObject* old) const {
 
 Ref Renaming::module(PyObject* name) const {
   if (rules_ == nullptr) return {};
-  Ref renamed = or_null(ask(rules_, "_module", name, nullptr));
+  Ref renamed = or_null(call_rules(rules_, "_module", name, nullptr));
   if (!renamed) return {};
-  demand_import(renamed.get(), name);
-  ask(rules_, "_note", name, renamed.get());
+  check_import_allowed(renamed.get(), name);
+  call_rules(rules_, "_note", name, renamed.get());
   return renamed;
 }
 
@@ -57,70 +57,70 @@ Renaming::Name Renaming::name_of(PyObject* answer) const {
   if (answer == Py_None) return {};
   PyObject *module, *path;
   if (!PyArg_ParseTuple(answer, "UU", &module, &path)) throw PyError();
-  demand_import(module, module);
+  check_import_allowed(module, module);
   return {Ref::share(module), Ref::share(path)};
 }
 
 Renaming::Name Renaming::name(PyObject* module, PyObject* path) const {
   if (rules_ == nullptr) return {};
-  Name found = name_of(ask(rules_, "_name", module, path).get());
+  Name found = name_of(call_rules(rules_, "_name", module, path).get());
   if (!found) return {};
   const Ref old = Ref::steal(PyUnicode_FromFormat("%U:%U", module, path));
   const Ref renamed =
       Ref::steal(PyUnicode_FromFormat("%U:%U", found.module.get(), found.path.get()));
-  ask(rules_, "_note", old.get(), renamed.get());
+  call_rules(rules_, "_note", old.get(), renamed.get());
   return found;
 }
 
 bool Renaming::has_names_of(PyObject* module) const {
   return rules_ != nullptr &&
-         ask(rules_, "_has_names_of", module, nullptr).get() == Py_True;
+         call_rules(rules_, "_has_names_of", module, nullptr).get() == Py_True;
 }
 
-PyObject* Renaming::known() const {
+PyObject* Renaming::moves() const {
   return rules_ != nullptr ? rules_ : late(state_, &LateHelpers::default_renames);
 }
 
-Ref Renaming::known_module(PyObject* name, PyObject* error) const {
-  Ref moved = or_null(ask(known(), "_known_module", name, error));
-  if (moved) demand_import(moved.get(), name);
+Ref Renaming::moved_module(PyObject* name, PyObject* error) const {
+  Ref moved = or_null(call_rules(moves(), "_known_module", name, error));
+  if (moved) check_import_allowed(moved.get(), name);
   return moved;
 }
 
-Renaming::Name Renaming::known_name(PyObject* module, PyObject* path) const {
-  return name_of(ask(known(), "_known_name", module, path).get());
+Renaming::Name Renaming::moved_name(PyObject* module, PyObject* path) const {
+  return name_of(call_rules(moves(), "_known_name", module, path).get());
 }
 
-void Renaming::note_known_module(PyObject* name, PyObject* moved) {
-  has_used_known_ = true;
-  ask(known(), "_note", name, moved);
+void Renaming::record_moved_module(PyObject* name, PyObject* moved) {
+  has_used_moves_ = true;
+  call_rules(moves(), "_note", name, moved);
 }
 
-void Renaming::note_known(PyObject* module, PyObject* path, const Name& moved) {
-  has_used_known_ = true;
+void Renaming::record_moved_name(PyObject* module, PyObject* path, const Name& moved) {
+  has_used_moves_ = true;
   const Ref old = Ref::steal(PyUnicode_FromFormat("%U:%U", module, path));
   const Ref renamed =
       Ref::steal(PyUnicode_FromFormat("%U:%U", moved.module.get(), moved.path.get()));
-  ask(known(), "_note", old.get(), renamed.get());
+  call_rules(moves(), "_note", old.get(), renamed.get());
 }
 
 Ref Renaming::environment() const {
   if (!manifest_.environment) return Ref::share(Py_None);
-  const Environment& told = *manifest_.environment;
+  const Environment& sender = *manifest_.environment;
   Ref rows = Ref::steal(PyList_New(0));
-  for (const Distribution& distribution : told.distributions) {
+  for (const Distribution& distribution : sender.distributions) {
     check(PyList_Append(rows.get(), row_of(distribution).get()));
   }
-  const Ref parts[] = {new_text(told.python), new_text(told.implementation),
-                       new_text(told.platform)};
+  const Ref parts[] = {new_text(sender.python), new_text(sender.implementation),
+                       new_text(sender.platform)};
   return Ref::steal(
       PyTuple_Pack(4, parts[0].get(), parts[1].get(), parts[2].get(), rows.get()));
 }
 
 void Renaming::explain(PyObject* error, PyObject* module, PyObject* path) const {
-  const Ref told = environment();
+  const Ref sender = environment();
   Ref::steal(PyObject_CallFunctionObjArgs(late(state_, &LateHelpers::explain_name),
-                                          error, module, path, told.get(), nullptr));
+                                          error, module, path, sender.get(), nullptr));
 }
 
 }  // namespace waybill::py

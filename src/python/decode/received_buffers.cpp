@@ -1,7 +1,7 @@
 // Tested by tests/python/kinds/test_large_buffers.py and
 // tests/python/streams/test_mapped.py.
 
-#include "python/decode/arrived_buffers.h"
+#include "python/decode/received_buffers.h"
 
 #include <string>
 
@@ -18,7 +18,7 @@ using wire::BufferKind;
 
 namespace {
 
-// Whether it is the memory of another object, so that a view will do.
+// Whether the buffer is the memory of another object, for which a view is enough.
 bool is_memory(BufferKind kind) {
   return kind == BufferKind::kReadOnly || kind == BufferKind::kWritable ||
          kind == BufferKind::kSource;
@@ -32,8 +32,8 @@ Ref new_buffer(BufferKind kind, std::uint64_t length, std::uint8_t*& bytes) {
   Ref object;
   char* begin = nullptr;
   if (kind == BufferKind::kByteArray || kind == BufferKind::kWritable) {
-    // In two steps: where there is no memory, the first one alone reads what it has not
-    // written, and may print an error by itself.
+    // In two steps: with a size, PyByteArray_FromStringAndSize() reads uninitialized
+    // memory if it fails, and may print an error.
     object = Ref::steal(PyByteArray_FromStringAndSize(nullptr, 0));
     check(PyByteArray_Resize(object.get(), size));
     begin = PyByteArray_AS_STRING(object.get());
@@ -45,8 +45,8 @@ Ref new_buffer(BufferKind kind, std::uint64_t length, std::uint8_t*& bytes) {
   return object;
 }
 
-ArrivedBuffers::ArrivedBuffers(const State& state, const Envelope& envelope,
-                               const DecodeHooks& hooks)
+ReceivedBuffers::ReceivedBuffers(const State& state, const Envelope& envelope,
+                                 const DecodeHooks& hooks)
     : state_(state), envelope_(envelope), hooks_(hooks) {
   objects_.reserve(envelope.buffers.size());
   for (std::size_t i = 0; i < envelope.buffers.size(); ++i) {
@@ -60,15 +60,15 @@ ArrivedBuffers::ArrivedBuffers(const State& state, const Envelope& envelope,
     }
     const bool is_view = hooks.memory != nullptr && is_memory(row.kind);
     const bool is_source = hooks.data != nullptr && row.kind == BufferKind::kSource;
-    objects_.push_back(hooks.stored != nullptr ? given(i, row)
-                       : row.compression       ? decompressed(row, row.bytes)
-                       : is_view               ? view(row)
-                       : is_source             ? view_of_data(row)
-                                               : copy(row));
+    objects_.push_back(hooks.stored != nullptr ? take_given(i, row)
+                       : row.compression       ? decompress(row, row.bytes)
+                       : is_view               ? make_view(row)
+                       : is_source             ? make_view_of_data(row)
+                                               : make_copy(row));
   }
 }
 
-Ref ArrivedBuffers::given(std::size_t number, const StoredBuffer& row) const {
+Ref ReceivedBuffers::take_given(std::size_t number, const StoredBuffer& row) const {
   const Py_ssize_t count = PySequence_Size(hooks_.stored);
   if (count < 0) throw PyError();
   if (number >= static_cast<std::size_t>(count)) {
@@ -88,7 +88,7 @@ Ref ArrivedBuffers::given(std::size_t number, const StoredBuffer& row) const {
   }
   if (row.compression) {
     const auto index = static_cast<Py_ssize_t>(number);
-    Ref content = decompressed(row, view.bytes());
+    Ref content = decompress(row, view.bytes());
     check(PySequence_SetItem(hooks_.stored, index, Py_None));
     return content;
   }
@@ -96,7 +96,7 @@ Ref ArrivedBuffers::given(std::size_t number, const StoredBuffer& row) const {
   return object;
 }
 
-Ref ArrivedBuffers::decompressed(const StoredBuffer& row, BytesView bytes) const {
+Ref ReceivedBuffers::decompress(const StoredBuffer& row, BytesView bytes) const {
   std::uint8_t* content = nullptr;
   Ref object = new_buffer(row.kind, row.length, content);
   base::advise_large_pages(content, static_cast<std::size_t>(row.length));
@@ -109,8 +109,8 @@ Ref ArrivedBuffers::decompressed(const StoredBuffer& row, BytesView bytes) const
   return object;
 }
 
-Ref ArrivedBuffers::view(const StoredBuffer& row) const {
-  check_mapped(row, row.bytes);
+Ref ReceivedBuffers::make_view(const StoredBuffer& row) const {
+  check_view_digest(row, row.bytes);
   const auto begin = static_cast<Py_ssize_t>(envelope_.buffers_offset + row.place);
   const Ref part = Ref::steal(PySequence_GetSlice(
       hooks_.memory, begin, begin + static_cast<Py_ssize_t>(row.length)));
@@ -118,7 +118,7 @@ Ref ArrivedBuffers::view(const StoredBuffer& row) const {
   return Ref::steal(PyObject_CallMethod(part.get(), "toreadonly", nullptr));
 }
 
-Ref ArrivedBuffers::view_of_data(const StoredBuffer& row) const {
+Ref ReceivedBuffers::make_view_of_data(const StoredBuffer& row) const {
   check_digest(row, row.bytes);
   const Ref items = Ref::steal(PyMemoryView_FromObject(hooks_.data));
   const Ref bytes = Ref::steal(PyObject_CallMethod(items.get(), "cast", "s", "B"));
@@ -128,12 +128,12 @@ Ref ArrivedBuffers::view_of_data(const StoredBuffer& row) const {
                                         begin + static_cast<Py_ssize_t>(row.length)));
 }
 
-Ref ArrivedBuffers::copy(const StoredBuffer& row) const {
+Ref ReceivedBuffers::make_copy(const StoredBuffer& row) const {
   std::uint8_t* bytes = nullptr;
   Ref object = new_buffer(row.kind, row.length, bytes);
   base::FreshPages pages(bytes, row.bytes.size());
   envelope::RowDigest digest(row);
-  // Of the copy: the source may be a file that somebody writes to.
+  // Digests the copy: another process may write to the file.
   base::copy_in_blocks(bytes, row.bytes, pages,
                        [&](BytesView copy) { digest.add(copy); });
   if (!digest.fits()) check_digest(row, {bytes, row.bytes.size()});
@@ -141,17 +141,18 @@ Ref ArrivedBuffers::copy(const StoredBuffer& row) const {
   return object;
 }
 
-void ArrivedBuffers::check_mapped(const StoredBuffer& row, BytesView bytes) const {
+void ReceivedBuffers::check_view_digest(const StoredBuffer& row,
+                                        BytesView bytes) const {
   if (hooks_.checks_stored) check_digest(row, bytes);
 }
 
-void ArrivedBuffers::check_digest(const StoredBuffer& row, BytesView bytes) const {
-  std::set<std::uint64_t>* const known = hooks_.checked_places;
-  if (known != nullptr && known->contains(row.place)) return;
+void ReceivedBuffers::check_digest(const StoredBuffer& row, BytesView bytes) const {
+  std::set<std::uint64_t>* const checked_places = hooks_.checked_places;
+  if (checked_places != nullptr && checked_places->contains(row.place)) return;
   const Result<void> checked =
       check_buffer(row, bytes, envelope_.buffers_offset + row.place);
   if (!checked) raise(state_, checked.error());
-  if (known != nullptr) known->insert(row.place);
+  if (checked_places != nullptr) checked_places->insert(row.place);
 }
 
 }  // namespace waybill::py
