@@ -1,7 +1,7 @@
-"""Names in annotations that are text.
+"""Names in string annotations.
 
-``from __future__ import annotations`` makes text of all; what such text names is found
-in the globals of the function, by code that is compiled from it and never run.
+``from __future__ import annotations`` makes strings of all annotations. Their names are
+found by compiling the string to code, which is analysed like a function and never run.
 
 Tested by tests/python/functions/test_annotations.py.
 """
@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: As ``ast.PyCF_ONLY_AST``. Nodes are told by their names: to load the module takes a
-#: millisecond, and sending imports nothing.
+#: ``ast.PyCF_ONLY_AST``. The module ``ast`` takes a millisecond to load, so nodes are
+#: recognized by the names of their types.
 _ONLY_AST = 0x400
 _MAX_TEXTS = 2048
 _MAX_LENGTH = 1024
@@ -24,15 +24,16 @@ _MAX_LENGTH = 1024
 #: Modules of the types of generic types.
 _GENERIC = ("types", "typing", "collections.abc")
 
-#: Code of texts that came before, by text; None where there is nothing to find.
+#: A cache: code by string; None for strings without names.
 CODES: dict[str, CodeType | None] = {}
 
 
 def code_of_annotation(annotation: object, owner: Any = None) -> CodeType | None:
-    """Code that names what an annotation names by text; the extension asks CODES first.
+    """Code that loads the names in the strings of an annotation.
 
-    ``owner``: the function whose annotations the first argument, a function, gives
-    (3.14). None if it names nothing, or is no expression.
+    ``owner``: from 3.14 on the function whose annotations the first argument, a
+    function, returns. None if there are no names, or the string is no expression. The
+    extension reads CODES before it calls this.
     """
     if owner is not None:
         annotation = _values_of(annotation, owner)
@@ -51,34 +52,34 @@ def code_of_annotation(annotation: object, owner: Any = None) -> CodeType | None
 
 
 def _values_of(annotate: Any, owner: Any) -> list[object]:
-    """The annotations of a function, if there is text among them.
+    """The annotations of a function; empty if no string is among them.
 
-    Whoever asks for them runs the same code. Text that is called like a parameter is
-    taken for that.
+    Runs ``annotate``, as any reader of annotations does. A string equal to the name of
+    a parameter is taken for that name.
     """
     names = {*owner.__code__.co_varnames, "return"}
     constants = getattr(getattr(annotate, "__code__", None), "co_consts", ())
     has_text = any(type(c) is str and c not in names for c in constants)
-    # Those of a dataclass's methods are those of its fields.
+    # Methods of a dataclass have the annotations of its fields.
     if not has_text and not hasattr(annotate, "__generated_by_dataclasses__"):
         return []
     try:
         return list(annotate(1).values())
     except (MemoryError, RecursionError):
         raise
-    except Exception:  # A name that is not there yet.
+    except Exception:  # A name that is not defined yet.
         return []
 
 
 def _texts_in(annotation: object) -> list[str]:
-    """Text inside of generic types: ``list["Name"]``."""
+    """Strings inside of generic types, as in ``list["Name"]``."""
     typing: Any = sys.modules.get("typing")
-    # Asked for by getattr, typing would import what has it.
+    # getattr would make typing import annotationlib.
     home = sys.modules.get("annotationlib", typing)
     forward = None if home is None else vars(home).get("ForwardRef")
     found: list[str] = []
     todo: list[Any] = [annotation]
-    seen: set[int] = set()  # A list may be in itself; the annotation holds all of them.
+    seen: set[int] = set()  # A list may contain itself.
     while todo:
         part = todo.pop()
         if id(part) in seen:
@@ -113,14 +114,14 @@ def _code_of_expressions(texts: list[str]) -> CodeType | None:
             compile(expression, "<annotation>", "eval", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError):
             continue
-        except SystemError as error:  # As compile() says that there is no memory.
+        except SystemError as error:  # compile() reports a lack of memory so.
             raise MemoryError from error
         expressions.append(expression)
         if "'" in text or '"' in text:
             todo += _texts_of_tree(tree)
     if not expressions:
         return None
-    # A body whose values go nowhere: nothing of it escapes.
+    # A body that drops its values, so that none escapes.
     body = "".join(f"\n {expression}" for expression in expressions)
     module = compile(f"def annotation():{body}\n", "<annotation>", "exec", 0, True)
     codes = [c for c in module.co_consts if type(c) is CodeType]
@@ -128,7 +129,7 @@ def _code_of_expressions(texts: list[str]) -> CodeType | None:
 
 
 def _texts_of_tree(tree: Any) -> list[str]:
-    """Text that is an annotation again: not what Literal and Annotated hold."""
+    """Strings that are annotations themselves; not those in Literal and Annotated."""
     found: list[str] = []
     todo = [tree.body]
     while todo:

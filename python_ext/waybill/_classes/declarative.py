@@ -1,18 +1,18 @@
-"""Declarative classes of SQLAlchemy: what they were declared with, found again.
+"""Declarative classes of SQLAlchemy: restores the declaration of a mapped class.
 
-Mapping a class replaces what was declared: columns and relationships become attributes
-that know mapper, registry and each other, none of which can travel. What can is the
-table, and the relationships as they were asked for; the class is mapped anew from them
-where it arrives. Classes that it is related to come along. So it is with classes that a
-registry maps: decorated ones, dataclasses, those mapped to a table by a call.
+Mapping a class replaces its declaration: columns and relationships become attributes
+that refer to mapper, registry and each other, none of which can be sent. Sent are the
+table, the arguments of the relationships, and the related classes; the receiver maps
+the class anew. The same holds for classes that a registry maps: decorated ones,
+dataclasses, and those mapped to a table by a call.
 
-SQLAlchemy is never imported to send: a class of it shows that it is there.
+The sender never imports SQLAlchemy: it is loaded if a class uses it.
 Tested by tests/libraries/test_sqlalchemy.py, tests/libraries/test_derived_of_tables.py.
 """
 
 import sys
 
-#: What relationship() takes and a relationship has under the same name.
+#: Arguments of relationship() that are attributes of a relationship.
 _OPTIONS = (
     "back_populates",
     "uselist",
@@ -28,7 +28,7 @@ _OPTIONS = (
     "doc",
     "info",
 )
-#: What it takes and keeps aside, as it was given.
+#: Arguments that are attributes of ``_init_args`` of a relationship.
 _ARGUMENTS = (
     "secondary",
     "primaryjoin",
@@ -38,7 +38,7 @@ _ARGUMENTS = (
     "remote_side",
 )
 
-#: What a class has to be made with.
+#: Attributes that must be in the namespace of the class statement.
 _DECLARED = ("metadata", "type_annotation_map", "__abstract__", "__mapper_args__")
 
 
@@ -49,23 +49,23 @@ def is_declarative(cls):
 
 
 def is_mapped(own):
-    """Whether a class with these attributes is mapped, whatever its metaclass is."""
+    """Whether a class with these attributes is mapped, with any metaclass."""
     return "_sa_class_manager" in own
 
 
 def declare_again(cls, own, namespace):
-    """Moves attributes to the namespace that a class is made with, or drops them.
+    """Moves attributes to the namespace of the class statement, or drops them.
 
-    The attribute `__mapper__` holds the related classes, which have to be there when
-    the class is first used, and the constructor; `_sa_class_manager` what a class is
-    mapped with once it has all else.
+    The attribute `__mapper__` holds the related classes, which must exist when the
+    class is first used, and the constructor. `_sa_class_manager` holds the arguments of
+    map_again(), which is called after all other attributes are set.
     """
     orm = sys.modules["sqlalchemy.orm"]
     manager = own.pop("_sa_class_manager", None)
     own.pop("_sa_registry", None)
     registry = own.pop("registry", None) if is_declarative(cls) else None
     if registry is not None and isinstance(cls, orm.DeclarativeMeta):
-        # Made by declarative_base(), whose classes want to be told their registry.
+        # A class of declarative_base() must be given its registry.
         namespace["registry"] = registry
         own.pop("metadata", None)
     for name in _DECLARED:
@@ -80,7 +80,7 @@ def declare_again(cls, own, namespace):
         init = None
     if not is_declarative(cls) or "_sa_apply_dc_transforms" in own:
         own["_sa_class_manager"] = _mapping_of(cls, manager, own, init)
-        # Dataclasses would be mapped by a hook, which wants annotations and fields.
+        # The hook that maps dataclasses needs annotations and fields.
         namespace["__init_subclass__"] = False
         return
     if "__table__" in own:
@@ -90,8 +90,8 @@ def declare_again(cls, own, namespace):
 
 
 def _take_properties(mapper, own, declared):
-    """Moves the attributes of a class that are mapped to what it is declared with, as
-    far as they do not follow from the table. Answers the related classes."""
+    """Moves mapped attributes to the declaration, unless they follow from the table.
+    Returns the related classes."""
     orm = sys.modules["sqlalchemy.orm"]
     related = []
     for attribute in mapper.attrs:
@@ -112,11 +112,11 @@ def _take_properties(mapper, own, declared):
 
 
 def _mapping_of(cls, manager, own, init):
-    """What map_again() maps a class with that is not mapped by its statement."""
+    """The arguments of map_again() for a class that is mapped after it is made."""
     mapper, properties, options, defaults = manager.mapper, {}, {}, {}
     own.pop("__table__", None)
     for attribute in mapper.column_attrs:
-        # Of a dataclass; before 2.1 that had them itself.
+        # Dataclasses have such defaults from SQLAlchemy 2.1 on.
         default = getattr(attribute, "_default_scalar_value", None)
         if default is not None and attribute.key in own:
             defaults[attribute.key] = attribute.columns[0], default
@@ -133,7 +133,7 @@ def _mapping_of(cls, manager, own, init):
 
 
 def map_again(cls, mapping):
-    """Does what the attribute `_sa_class_manager` asks for, once for each class."""
+    """Maps a class as the attribute `_sa_class_manager` describes, once."""
     if is_mapped(vars(cls)):
         return
     registry, table, properties, defaults, options, related, init = mapping
@@ -149,13 +149,13 @@ def map_again(cls, mapping):
 
 
 def finish_mapping(cls, related_and_init):
-    """Does what the attribute `__mapper__` asks for."""
+    """Completes a mapping as the attribute `__mapper__` describes."""
     related, init = related_and_init
     manager = sys.modules["sqlalchemy.orm"].attributes.manager_of_class(cls)
-    # Until the mapper is first used it knows them by name; nobody else may hold them.
+    # The mapper finds them by name when it is first used; until then they must live.
     manager.mapper._waybill_related = related
     if init is not None:
-        # It may refer to its class, and so could not be there when that was made.
+        # It may refer to its class, so it is set after the class is made.
         manager.original_init = init
         manager._instrument_init()
 
@@ -219,7 +219,7 @@ ROWS = {
     "sqlalchemy.sql.schema PrimaryKeyConstraint UniqueConstraint": (
         "schema_items.reduce_schema_item"
     ),
-    # Types of columns that are what their attributes say.
+    # Types of columns that their attributes describe.
     "sqlalchemy.sql.sqltypes BigInteger Boolean Date DateTime Double Float Integer "
     "JSON LargeBinary NullType Numeric SmallInteger String Text Time Unicode "
     "UnicodeText Uuid": "schema_items.reduce_type",

@@ -1,8 +1,7 @@
-"""Enumerations by value; asked by ``_classes/parts.py`` and ``_classes/making.py``,
-in their terms.
+"""Enumerations by value, for ``_classes/parts.py`` and ``_classes/making.py``.
 
-A member is made from its value and from what its type in C holds. Nothing that the
-author wrote to make members is called again.
+A member is made from its value and the content of its data type. ``__new__`` and
+``__init__`` of the author are not called.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# What EnumType derives from members and bases, in any of the supported Pythons.
+# Attributes that EnumType derives from members and bases, in all supported Pythons.
 _DERIVED = frozenset(
     {
         "_all_bits_",
@@ -39,7 +38,7 @@ _DERIVED = frozenset(
         "__new__",
     }
 )
-# Of those, what lists members or their values.
+# Those of them that list members or their values.
 _TABLES = (
     "_hashable_values_",
     "_member_map_",
@@ -48,24 +47,24 @@ _TABLES = (
     "_unhashable_values_map_",
     "_value2member_map_",
 )
-# What each member gets from EnumType; a flag keeps its complement once it was asked.
+# Attributes of members that EnumType sets; a flag caches its complement.
 _OF_MEMBERS = ("_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_")
 
-# Content that is the value of the member, as nearly always.
+# Data types whose content is the value of the member.
 _SIMPLE = (int, str, bytes, float)
 
 
 def makes_enumerations(metaclass: type) -> bool:
-    # Another thread may be about to import it.
+    # Another thread may be importing enum.
     kind = getattr(sys.modules.get("enum"), "EnumMeta", None)
     return kind is not None and issubclass(metaclass, kind)
 
 
 def enumeration_parts(cls, own, namespace):
-    """Adds to the namespace what makes the members; answers the attributes.
+    """Adds the members to the namespace, and returns the attributes.
 
-    These are what the author put beside the members, and under ``_member_map_`` what
-    __init__ or __new__ gave to each.
+    The attributes are those that the author defined beside the members, and, under
+    ``_member_map_``, the state that __init__ or __new__ gave to each member.
     """
     kind = _type_in_c(cls)
     contents, states = {}, {}
@@ -87,13 +86,14 @@ def enumeration_parts(cls, own, namespace):
 
 
 def _type_in_c(cls):
-    """The first type that makes objects in C: the data type, or object."""
+    """The data type of the members: the first base whose __new__ is in C."""
     made_in_c = types.BuiltinFunctionType
     return next(c for c in cls.__mro__ if type(vars(c).get("__new__")) is made_in_c)
 
 
 def _content(kind, member):
-    """What a type in C holds of a member, as arguments of its __new__."""
+    """The arguments with which __new__ of the data type makes the content of a
+    member."""
     if kind is object:
         return ()
     if hasattr(kind, "__getnewargs__"):
@@ -130,8 +130,8 @@ def _is_derived(cls, name, value):
 
 
 def body_of_members(namespace):
-    """The namespace of a class statement that makes the members; None if there are
-    none to make."""
+    """The namespace of a class statement that makes the members; None if there are no
+    members."""
     contents = namespace.pop("_contents_", {})
     values = values_in(namespace)
     if not values:
@@ -145,19 +145,19 @@ def body_of_members(namespace):
     def __init__(self, *given):
         pass
 
-    # Functions and classes are members only where that is said.
+    # Functions and classes are members only if they are marked so.
     is_member = sys.modules["enum"].member
     members = {name: is_member(value) for name, value in values.items()}
     return {**namespace, **members, "__new__": __new__, "__init__": __init__}
 
 
 def values_in(namespace: dict[str, Any]) -> dict[str, Any]:
-    """The values of the members that a class statement with this namespace has."""
+    """The values of the members in the namespace of a class statement, by name."""
     return {n: v for n, v in namespace.items() if not _is_reserved(n)}
 
 
 def names_in(cls: Any, namespace: dict[str, Any]) -> frozenset[str]:
-    """Names of those members; none if the class is no enumeration."""
+    """Names of these members; empty if the class is not an enumeration."""
     is_one = isinstance(cls, type) and makes_enumerations(type(cls))
     return frozenset(values_in(namespace) if is_one else ())
 
@@ -175,31 +175,31 @@ def _made(cls, value, content):
 
 
 def add_members(
-    cls: Any, namespace: dict[str, Any], said: frozenset[str]
+    cls: Any, namespace: dict[str, Any], removed: frozenset[str]
 ) -> dict[str, Any]:
-    """Adds members that a class statement with this namespace would make.
+    """Adds the members in the namespace of a class statement that the class lacks.
 
-    Answers the names of those that the class had not, each with the attribute that it
-    had there instead. Those that it has stay, whatever their values are there; those
-    that were `said` before were removed here, and stay away.
+    Returns the names of the added members, each with the attribute of that name that
+    the class had before. Existing members stay, whatever their values. Names in
+    ``removed``, which were members at an earlier payload, are not added again.
     """
     contents = namespace.get("_contents_", {})
     values, added = values_in(namespace), {}
     for name in values:
-        if name not in cls._member_map_ and name not in said:
+        if name not in cls._member_map_ and name not in removed:
             added[name] = vars(cls).get(name, ABSENT)
             _add_member(cls, name, values[name], contents.get(name))
     return added
 
 
 def _add_member(cls, name, value, content):
-    # As EnumType does it, but that no code of the author runs.
+    # As EnumType does, but without code of the author.
     member = _member_with(cls, value)
     if member is None:
         member = _made(cls, value, content)
         object.__setattr__(member, "__objclass__", cls)
     if cls._member_map_.get(getattr(member, "_name_", None)) is not member:
-        # It is new, or a combination of flags that had no name of its own.
+        # It is new, or a combination of flags without a name.
         object.__setattr__(member, "_name_", name)
         object.__setattr__(member, "_sort_order_", len(cls._member_names_))
         if not _is_flag(cls) or _is_single_bit(value):
@@ -209,7 +209,7 @@ def _add_member(cls, name, value, content):
         cls._value2member_map_.setdefault(value, member)
         if value not in getattr(cls, "_hashable_values_", (value,)):
             cls._hashable_values_.append(value)
-    except TypeError:  # Such values are looked for one by one.
+    except TypeError:  # EnumType searches unhashable values in a list.
         getattr(cls, "_unhashable_values_", []).append(value)
         getattr(cls, "_unhashable_values_map_", {}).setdefault(name, []).append(value)
     _set_masks(cls)
@@ -217,7 +217,8 @@ def _add_member(cls, name, value, content):
 
 
 def _shown_as(cls, name, member):
-    """The attribute of a member; one that leaves `name` and `value` to members."""
+    """The attribute for a member; a redirect where a base has a property of its
+    name."""
     hidden = [vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)]
     if not hidden or not isinstance(hidden[0], (property, types.DynamicClassAttribute)):
         return member
@@ -237,9 +238,9 @@ def _redirects_to(attribute, member):
 def remove_members(
     cls: Any, names: list[str]
 ) -> tuple[Callable[..., object], tuple[Any, ...]]:
-    """Takes members away by their names; a member with another name stays.
+    """Removes names of members. A member that has another name stays.
 
-    Answers the function, with its arguments, that puts them back.
+    Returns a function, with its arguments, that undoes it.
     """
     before = {name: vars(cls)[name].copy() for name in _TABLES if name in vars(cls)}
     attributes = {name: vars(cls)[name] for name in names if name in vars(cls)}
@@ -308,14 +309,14 @@ def _set_masks(cls):
     type.__setattr__(cls, "_flag_mask_", every)
     type.__setattr__(cls, "_singles_mask_", singles)
     type.__setattr__(cls, "_all_bits_", 2 ** every.bit_length() - 1)
-    # Complements that were asked for have other bits now.
+    # Cached complements have other bits now.
     for member in cls._value2member_map_.values():
         if "_inverted_" in vars(member):
             object.__setattr__(member, "_inverted_", None)
 
 
 def finish_members(cls):
-    """Takes back what body_of_members added."""
+    """Removes the methods that body_of_members added."""
     for name in ("__init__", "__new_member__"):
         type.__delattr__(cls, name)
     found = type(cls)._find_new_({}, cls._member_type_, cls.__bases__[-1])
@@ -323,7 +324,7 @@ def finish_members(cls):
 
 
 def set_enumeration_attribute(cls, name, value):
-    """Sets what is more than an attribute."""
+    """Sets an attribute that has effects on members."""
     if name == "_member_map_":
         set_states(cls, value)
     else:
@@ -333,14 +334,14 @@ def set_enumeration_attribute(cls, name, value):
 
 
 def set_states(cls: Any, states: dict[str, Any]) -> None:
-    """Sets what members have besides their values; none of those that are not there."""
+    """Sets the attributes of members, by name of member. Skips unknown names."""
     for name in states:
         if name in cls._member_map_:
             _set_state(cls._member_map_[name], states[name])
 
 
 def changed_states(states: dict[str, Any], before: Any) -> dict[str, Any]:
-    """Of the states of members, those that are others than they were before."""
+    """The states of members that differ from those before."""
     if not isinstance(before, dict):
         return states
     changed = {}
@@ -351,7 +352,7 @@ def changed_states(states: dict[str, Any], before: Any) -> dict[str, Any]:
 
 
 def _set_way_to_make(cls, function, takes_value):
-    # What classes derived from this one, and pseudo-members, are made with.
+    # Used to make derived classes and pseudo-members.
     type.__setattr__(cls, "_new_member_", function)
     type.__setattr__(cls, "_use_args_", takes_value)
 

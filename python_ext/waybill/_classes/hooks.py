@@ -1,7 +1,7 @@
-"""Makes classes in whose making the code of their bases has no say.
+"""Makes classes without calling hooks of their bases.
 
-What an ``__init_subclass__`` or a metaclass in Python did at the sender travels as
-attributes. Tested by tests/python/classes/test_class_hooks.py.
+The effects of an ``__init_subclass__``, or of a metaclass in Python, at the sender are
+attributes of the class. Tested by tests/python/classes/test_class_hooks.py.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def make_by_hooks(
     body: Callable[[Any], None],
     is_hooked: bool,
 ) -> Any:
-    """A new class, as types.new_class makes it. ``is_hooked``: hooks of bases that did
-    not come by value are called; else none is."""
+    """A new class, as types.new_class makes it. ``is_hooked``: hooks of imported bases
+    are called; otherwise none is."""
     hooked = _hooked_base(bases)
     if hooked is None:
         return types.new_class(name, bases, keywords, body)
@@ -37,13 +37,13 @@ def make_by_hooks(
         except (MemoryError, RecursionError):
             raise
         except Exception:
-            pass  # The hook looks for attributes, which are set later.
+            pass  # The hook needs attributes that are set later.
     return _make_shielded(name, bases, keywords, body, _SHIELDS)
 
 
 def plain_method(metaclass: Any, name: str) -> Any:
-    """How a metaclass sets or deletes attributes, but for what is written in Python:
-    that ran at the sender."""
+    """The first method of this name of a metaclass that is not written in Python. Those
+    in Python ran at the sender."""
     for base in metaclass.__mro__:
         found = vars(base).get(name)
         if found is not None and not isinstance(found, types.FunctionType):
@@ -51,13 +51,13 @@ def plain_method(metaclass: Any, name: str) -> Any:
     return getattr(type, name)
 
 
-def _pass_no_hook(cls: Any, /, **keywords: object) -> None:
+def _skip_hooks(cls: Any, /, **keywords: object) -> None:
     pass
 
 
-def _pass_hooks_by_value(cls: Any, /, **keywords: object) -> None:
-    """Calls the __init_subclass__ of the first base that did not come by value: what
-    the others did travels as attributes."""
+def _skip_hooks_by_value(cls: Any, /, **keywords: object) -> None:
+    """Calls the __init_subclass__ of the first imported base. The effects of the others
+    are attributes of the class."""
     for base in cls.__mro__[2:]:
         hook = vars(base).get("__init_subclass__")
         if hook is not None and not TRACKER.has_id(base):
@@ -66,15 +66,15 @@ def _pass_hooks_by_value(cls: Any, /, **keywords: object) -> None:
 
 
 def _shields_with(hook: Callable[..., None]) -> tuple[type, type]:
-    """Classes to be put in front of bases, whose hook runs in the place of theirs; the
-    second gives instances no room."""
+    """Two classes to put before the bases, so that ``hook`` runs in place of theirs.
+    The second adds no fields to instances."""
     scope = {"__init_subclass__": classmethod(hook)}
     return type("_Shield", (), scope), type("_Shield", (), {"__slots__": (), **scope})
 
 
-#: In front of bases whose __init_subclass__ must not run; of those that came by value.
-_SHIELDS = _shields_with(_pass_no_hook)
-_SIEVES = _shields_with(_pass_hooks_by_value)
+#: For bases whose __init_subclass__ must not run, and for bases by value.
+_SHIELDS = _shields_with(_skip_hooks)
+_SIEVES = _shields_with(_skip_hooks_by_value)
 
 
 def _hooked_base(bases: tuple[Any, ...]) -> Any:
@@ -99,7 +99,7 @@ def _make_shielded(
             made = types.new_class(name, (shield, *bases), dict(keywords), body)
             set_plainly = plain_method(type(made), "__setattr__")
             set_plainly(made, "__bases__", own)
-        except TypeError:  # The layouts of shield and bases do not go together.
+        except TypeError:  # The layouts of shield and bases conflict.
             continue
         if _has_room_of_shield(made, own):
             continue
@@ -110,8 +110,9 @@ def _make_shielded(
 
 
 def _has_room_of_shield(made: Any, bases: tuple[Any, ...]) -> bool:
-    """Whether instances have a dict, or weak references, that neither a base nor the
-    class itself asks for."""
+    """Whether instances got a dict, or room for weak references, that neither a base
+    nor
+    the class declares."""
     slots = vars(made).get("__slots__")
     if slots is None:
         return False
@@ -128,7 +129,7 @@ def _fitting(shields: tuple[type, type], base: Any) -> Iterator[Any]:
     yield from shields
     while _layout(base) != _layout(object):
         base = base.__base__
-    # The hooks of typing want to know what stands in the statement of a class.
+    # The hooks of typing read the bases of the class statement.
     scope = {
         "__init_subclass__": vars(shields[1])["__init_subclass__"],
         "__orig_bases__": (),
@@ -140,14 +141,14 @@ def _fitting(shields: tuple[type, type], base: Any) -> Iterator[Any]:
         made = type.__new__(type(base), "_Shield", (_SHIELDS[1], base), scope)
         try:
             _set_bases(made, (base,))
-        except TypeError:  # The base is made in C, and not as a class is.
+        except TypeError:  # The base is a static type.
             return
     try:
         yield made
-    finally:  # The base does not list it as a subclass any longer.
+    finally:  # Remove it from the subclasses of the base.
         try:
             _set_bases(made, (_SHIELDS[1],))
-        except TypeError:  # On 3.15 it lists it until it is collected.
+        except TypeError:  # On 3.15 it stays there until it is collected.
             pass
 
 

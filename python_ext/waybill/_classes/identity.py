@@ -15,33 +15,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: More than there are twins of one class.
-_MOST_TWINS = 1 << 20
+#: More than the number of equal classes in any process.
+_MAX_TWINS = 1 << 20
 
 
 class Tracker:
-    """Ids of objects, and objects of ids, for one interpreter.
+    """Ids of objects, and objects by id, for one interpreter.
 
-    Two live classes never share an id: the second of those that are equal in all their
-    content has the next one. Each method is short enough to be one step under the
-    interpreter's lock, but for ``claim``, whose step is ``dict.setdefault``.
+    Two live classes never share an id: the second of two equal ones gets the next free
+    id. Each method is atomic under the interpreter's lock, except ``claim``, in which
+    ``dict.setdefault`` decides.
     """
 
     def __init__(self) -> None:
-        # With a reference, the id, whether the program of this process made the object,
-        # and how far the id is from its content. The extension looks into these dicts.
+        # By address: a reference, the id, whether the program of this process made the
+        # object, and the distance of the id from the content hash. The extension reads
+        # these dicts.
         self._ids: dict[int, tuple[ref[object], bytes, bool, int]] = {}
         self._objects: dict[bytes, ref[object]] = {}
         self._open: dict[bytes, object] = {}
-        # Ids of classes by their source, by address, and classes by these ids. The
-        # extension asks whether there are any.
+        # Source ids of classes, by address, and classes by source id. The extension
+        # checks whether there are any.
         self._texts: dict[int, tuple[ref[object], bytes]] = {}
         self._by_text: dict[bytes, ref[object]] = {}
-        #: Of a forked child: the classes that were there when it was forked.
+        #: In a forked child: the classes of the parent.
         self._inherited: dict[int, ref[type]] = {}
 
     def id_of(self, obj: object) -> bytes:
-        """The id of an object; a new one by its content if it has none."""
+        """The id of an object; if it has none, it gets one from its content."""
         entry = self._ids.get(id(obj))
         if entry is not None and entry[0]() is obj:
             return entry[1]
@@ -51,7 +52,7 @@ class Tracker:
         if isinstance(obj, type):
             number = self._number_of(obj)
             if self._is_of_another(_add(found, number), obj):
-                gc.collect(1)  # Classes are in cycles; most twins are gone already.
+                gc.collect(1)  # Classes are in cycles: most equal ones are garbage.
             while self._is_of_another(_add(found, number), obj):
                 number += 1
             found = _add(found, number)
@@ -62,14 +63,12 @@ class Tracker:
         return found
 
     def _is_of_another(self, identity: bytes, obj: object) -> bool:
-        known = self._known(identity)
-        return known is not None and known is not obj
+        found = self._live_object(identity)
+        return found is not None and found is not obj
 
     def _number_of(self, cls: type) -> int:
-        """What sets the id of a class apart from its content: the classes that it is
-        made from, where these are twins of others.
-
-        Who has a class of this content must not take one with other bases for it.
+        """The distance of the id of a class from its content hash, from those of its
+        bases: two classes of equal content but different bases must not share an id.
         """
         from waybill._classes.parts import is_made_in_c
         from waybill._core import is_importable
@@ -79,13 +78,14 @@ class Tracker:
         for base in (*metaclass.__mro__, *cls.__mro__[1:]):
             if not is_importable(base) and not is_made_in_c(base):
                 self.id_of(base)
-                number += _MOST_TWINS * self._ids[id(base)][3]
+                number += _MAX_TWINS * self._ids[id(base)][3]
         return number
 
     def text_id_of(self, cls: type, is_asked: bool) -> bytes | None:
-        """The id that the source of a class gives, whichever Python made it: what it
-        came with, or what its source was when that was first asked for. None if it has
-        none."""
+        """The source id of a class, which is the same in each version of Python: the
+        one
+        that it was received with, or a hash of its source at the first call. None if it
+        has no source."""
         entry = self._texts.get(id(cls))
         if entry is not None and entry[0]() is cls:
             return entry[1] if is_asked or not self.is_home(cls) else None
@@ -95,13 +95,13 @@ class Tracker:
 
         found, number = source_hash(cls), self._ids[id(cls)][3]
         if found is None:
-            return None  # It may have one the next time.
+            return None  # It may have source in a later call.
         text_id = _add(found, number)
-        self.note_text_id(cls, text_id)
+        self.set_text_id(cls, text_id)
         return text_id
 
-    def note_text_id(self, cls: object, text_id: bytes) -> None:
-        """Notes the id that the source of a class gives, unless it has one."""
+    def set_text_id(self, cls: object, text_id: bytes) -> None:
+        """Sets the source id of a class, unless it has one."""
         address = id(cls)
         entry = self._texts.get(address)
         if entry is not None and entry[0]() is cls:
@@ -111,88 +111,91 @@ class Tracker:
         self._texts[address] = reference, text_id
         self._by_text.setdefault(text_id, reference)
 
+    note_text_id = set_text_id
+
     def find_by_text(self, text_id: bytes) -> bytes | None:
-        """The id of a class that has this id by its source; None if none has."""
+        """The id of the class with this source id; None if there is none."""
         reference = self._by_text.get(text_id)
         cls = reference() if reference is not None else None
         entry = self._ids.get(id(cls))
         return entry[1] if entry is not None and entry[0]() is cls else None
 
     def sent(self, identity: bytes, obj: object) -> None:
-        """Notes that an id that travels means this object."""
-        if self._known(identity) is obj:
+        """Records that the id in a payload means this object."""
+        if self._live_object(identity) is obj:
             return
         self._objects[identity] = self._reference(obj, identity)
 
     def find(self, identity: bytes) -> object | None:
-        """What has this id and is complete.
+        """The complete object with this id; None if there is none.
 
-        The extension looks into these dicts by itself (``known_class.cpp``).
+        The extension reads the dicts by itself (``src/python/cache``).
         """
-        known = self._known(identity)
-        return known if identity not in self._open else None
+        found = self._live_object(identity)
+        return found if identity not in self._open else None
 
     def has_id(self, obj: object) -> bool:
-        """Whether an object travels, or came, by value under an id."""
+        """Whether an object was sent or received by value, under an id."""
         entry = self._ids.get(id(obj))
         return entry is not None and entry[0]() is obj
 
     def is_home(self, obj: object) -> bool:
-        """Whether the program of this process made the object; else a payload did, or
-        the process that this one was forked from."""
+        """Whether the program of this process made the object, not a payload and not
+        the
+        process that this one was forked from."""
         entry = self._ids.get(id(obj))
         return entry is None or entry[0]() is not obj or entry[2]
 
     def is_as_first_sent(self, identity: bytes, obj: object) -> bool:
-        """Whether the content of an object is still what its id was taken of."""
+        """Whether the content of an object is still that of its id."""
         from waybill._core import content_hash
 
         number = self._ids[id(obj)][3]
         return _add(content_hash(obj, True, False), number) == identity
 
     def leave_home(self) -> None:
-        """In a forked child: what there is was made by another process."""
+        """In a forked child: all classes were made by another process."""
         from waybill._core import clear_caches
 
-        clear_caches()  # They take a class at home for one that nothing changes.
+        clear_caches()  # They rely on classes of this process not to change.
         for address in list(self._ids):
             reference, identity, _, number = self._ids[address]
             self._ids[address] = reference, identity, False, number
         self._inherited = _all_classes()
 
     def claim(self, identity: bytes, obj: object) -> tuple[object, bool]:
-        """The one object of this id, and whether that was there, and complete, before.
+        """The object with this id, and whether it existed and is complete.
 
-        If there is none it is ``obj`` from now on, and is incomplete until ``close``.
+        If there is none, ``obj`` gets the id, and is incomplete until ``close``.
         """
-        known = self._known(identity)
-        if known is None:
+        found = self._live_object(identity)
+        if found is None:
             opened = self._open.setdefault(identity, obj)
-            known = self._known(identity)
-            if known is None:
-                # By each thread that gets it: the first to end must find it noted. It
-                # is no class of this process from the moment on at which it is found.
+            found = self._live_object(identity)
+            if found is None:
+                # Each thread that gets the object does this: the first to close it must
+                # find the entry. From the moment it can be found it is not at home.
                 self._remember(opened, identity, False, 0)
                 self._objects[identity] = self._reference(opened, identity)
                 return opened, False
-            # Another thread has closed its own between the two looks; or it has
-            # taken this one, and is still at it.
-            if opened is obj and known is not obj:
+            # Another thread has closed its own object since, or it has got this one and
+            # has not closed it.
+            if opened is obj and found is not obj:
                 self._open.pop(identity, None)
-        return known, identity not in self._open
+        return found, identity not in self._open
 
     def close(self, identity: bytes, obj: object) -> None:
-        """The object is complete."""
+        """Marks the object as complete."""
         self._open.pop(identity, None)
-        if self._known(identity) is None:  # Another thread failed at it and forgot it.
+        if self._live_object(identity) is None:  # Another thread called forget.
             self._objects[identity] = self._reference(obj, identity)
 
     def forget(self, identity: bytes) -> None:
-        """The object will never be complete."""
+        """Removes an object that will never be complete."""
         if self._open.pop(identity, None) is not None:
             self._objects.pop(identity, None)
 
-    def _known(self, identity: bytes) -> object | None:
+    def _live_object(self, identity: bytes) -> object | None:
         reference = self._objects.get(identity)
         return reference() if reference is not None else None
 
@@ -208,8 +211,11 @@ class Tracker:
 
 
 def reference_from(obj: object, *places: tuple[dict[Any, Any], Any]) -> ref[Any]:
-    """A weak reference to be put into dicts, under these keys: by itself, or first in a
-    tuple. Its entries go with the object."""
+    """A weak reference that removes its entries when the object is freed.
+
+    ``places`` are dicts with keys; an entry is the reference, or a tuple that begins
+    with it. The caller adds the entries.
+    """
 
     def remove(reference: ref[Any]) -> None:
         for table, key in places:
@@ -221,7 +227,7 @@ def reference_from(obj: object, *places: tuple[dict[Any, Any], Any]) -> ref[Any]
 
 
 def _all_classes() -> dict[int, ref[type]]:
-    """All there are, by address. Takes some milliseconds for thousands."""
+    """All classes of the process, by address. Cost: milliseconds for thousands."""
     found: dict[int, ref[type]] = {}
     left: list[type] = [object]
     while left:
@@ -238,7 +244,7 @@ def _add(identity: bytes, number: int) -> bytes:
     return (total % (1 << 8 * len(identity))).to_bytes(len(identity), "big")
 
 
-#: That of this interpreter.
+#: The tracker of this interpreter.
 TRACKER = Tracker()
 
 if hasattr(os, "register_at_fork"):

@@ -1,6 +1,6 @@
-"""Classes by value: how a class is made from what `parts` took it apart into.
+"""Classes by value: makes a class from the parts that `parts` describes.
 
-The extension fetches these functions once.
+The extension loads these functions once.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 def make_class(metaclass, name, bases, namespace, is_base_open):
     """A new class, without the attributes that set_class_attribute sets.
 
-    ``__init_subclass__: False`` in the namespace, and bases that are still without
-    their attributes, mean that no hook of the bases is called: what it did to the class
-    and its bases travels as attributes of theirs.
+    No hook of the bases is called if the namespace has ``__init_subclass__: False``, or
+    if a base has not got its attributes yet (``is_base_open``): the effects of the hook
+    at the sender are attributes of the class and its bases.
     """
     if not isinstance(metaclass, type):
         return metaclass(name, tuple(bases), namespace)
     if metaclass.__name__ == "_TypedDictMeta":
-        # What its own way of making a class computes is among the attributes.
+        # The attributes include what the metaclass computes.
         return type.__new__(metaclass, name, tuple(bases), namespace)
     is_hooked = namespace.pop("__init_subclass__", True) and not is_base_open
     if metaclass is type and len(bases) == 1 and bases[0] is object:
-        return type(name, (object,), namespace)  # As all of the below would.
+        return type(name, (object,), namespace)  # The usual case, in short.
     keywords = {"metaclass": _maker(metaclass)}
     if "_boundary_" in namespace:
         keywords["boundary"] = namespace.pop("_boundary_")
@@ -43,7 +43,7 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
         namespace = members or namespace
 
     def body(scope):
-        # One by one: the namespace of an enumeration watches what is set.
+        # One by one: the namespace of an enumeration observes each item.
         for key, value in namespace.items():
             scope[key] = value
 
@@ -55,10 +55,11 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
 
 
 def _maker(metaclass):
-    """What makes classes of a metaclass.
+    """A callable that makes classes of a metaclass.
 
-    That is the metaclass, or what the nearest base would do that did not come by value
-    and needs no keywords: what the others did travels as attributes.
+    The metaclass itself if it was imported and needs no keywords; else a function with
+    the behaviour of its nearest such base. The effects of the other bases at the sender
+    are attributes of the class.
     """
     for base in metaclass.__mro__:
         own = [vars(base).get(name) for name in ("__new__", "__init__")]
@@ -82,7 +83,7 @@ def _maker(metaclass):
 
 
 def set_class_attribute(cls: Any, name: str, value: Any) -> None:
-    """Sets one of the attributes that class_parts told."""
+    """Sets one of the attributes that class_parts lists."""
     if type(cls) is type and name != "_sa_class_manager":
         setattr(cls, name, value)
     elif name == "_abc_impl":
@@ -104,13 +105,13 @@ def set_class_attribute(cls: Any, name: str, value: Any) -> None:
 
 
 def delete_class_attribute(cls: Any, name: str) -> None:
-    """Deletes an attribute, as set_class_attribute sets it."""
+    """Deletes an attribute without code of the metaclass."""
     plain_method(type(cls), "__delattr__")(cls, name)
 
 
 def finish_class(cls: Any) -> None:
-    """Does what follows from the attributes once all of them are set."""
-    # What came from another Python has methods that a library is to write here.
+    """Completes a class whose attributes are all set."""
+    # A library generates some methods of classes from another Python.
     written = sys.modules.get("waybill._source.generated")
     if written is not None:
         written.finish_generated(cls)

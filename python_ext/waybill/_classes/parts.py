@@ -1,6 +1,6 @@
-"""Classes by value: what a class is taken apart into. `making` makes it again.
+"""Classes by value: describes a class by its parts. `making` makes it from them.
 
-The extension fetches these functions once. Tested by
+The extension loads these functions once. Tested by
 tests/python/classes/test_class_parts.py.
 """
 
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: What a class gets from type(), its metaclass or copyreg, and not from its author.
+#: Attributes that type(), the metaclass or copyreg adds; the author does not.
 GIVEN = frozenset(
     {
         "__dict__",
@@ -28,27 +28,27 @@ GIVEN = frozenset(
         "__slotnames__",
         "__abstractmethods__",
         "_abc_impl",
-        "__firstlineno__",  # As of code: equal classes are equal wherever they stand.
+        "__firstlineno__",  # The line of a definition does not matter.
     }
 )
 
-#: What a class has beside the interpreter's own under these names, which a finished
-#: class would take for those.
-_BEFORE_IT_IS_MADE = "__name__", "__class__", "__dict__"
+#: Names of attributes that must be set while the class is made: set later, they would
+#: change the interpreter's own attribute of that name.
+_SET_WHILE_MADE = "__name__", "__class__", "__dict__"
 
-#: What type() itself puts there, for ``__slots__`` and for instance dicts.
+#: Types of the attributes that type() adds for ``__slots__`` and instance dicts.
 _MADE_OF_SLOTS = types.GetSetDescriptorType, types.MemberDescriptorType
 
 
 def class_parts(cls: Any) -> Any:
-    """What describes a class: metaclass, name, bases, namespace, attributes.
+    """The parts of a class: metaclass, name, bases, namespace, attributes.
 
-    The namespace is what the class is made with; the attributes are set on it once it
-    is there, so that they may refer to it. Two str are a module and the name under
-    which that has the class, where the class does not say so; a callable and its
-    arguments are what a reducer answers.
+    The class is made with the namespace; the attributes are set afterwards, so that
+    they may refer to the class. Two str instead of the parts are a module and the name
+    of the class in it, for a class whose own names are wrong; a callable and its
+    arguments are those of a reducer.
 
-    Of ordinary classes the extension tells the same by itself.
+    The extension finds the same parts of ordinary classes by itself.
     """
     found = _foreign_parts(cls)
     if found is not None:
@@ -60,14 +60,14 @@ def class_parts(cls: Any) -> Any:
     _fill_namespace(cls, own, namespace)
     if enumerations.makes_enumerations(type(cls)):
         own = enumerations.enumeration_parts(cls, own, namespace)
-    # 3.14 keeps deferred annotations under names of its own; evaluated ones are only
-    # a cache of what the function gives.
+    # 3.14 stores the function of deferred annotations and a cache of their values under
+    # these names.
     annotate = own.pop("__annotate_func__", None)
     evaluated = own.pop("__annotations_cache__", None)
     if _is_nothing(own.get("__annotations__")):
         del own["__annotations__"]
     if getattr(annotate, "__module__", None) in ("typing", "dataclasses"):
-        # That of a NamedTuple, which its version of the library alone understands.
+        # Only this version of the library understands the function of a NamedTuple.
         evaluated, annotate = _evaluated(cls, annotate)
     if annotate is not None:
         own["__annotate__"] = annotate
@@ -90,28 +90,28 @@ def class_parts(cls: Any) -> Any:
 
 
 def _is_nothing(annotations):
-    # What Python puts into a class without annotations that is asked for them.
+    # The value that Python adds when a class without annotations is asked for them.
     return type(annotations) is dict and not annotations
 
 
 def _own_attributes(cls):
-    # Of a copy: meanwhile other threads may set some, and Python keeps there what it
-    # was asked for, as annotations.
+    # From a copy: other threads may set attributes, and Python caches annotations in
+    # the dict.
     return {k: v for k, v in vars(cls).copy().items() if k not in GIVEN}
 
 
 def _evaluated(cls, annotate):
-    """The annotations of a class, or else what makes them."""
+    """The annotations of a class and None, or None and the function that makes them."""
     try:
         return cls.__annotations__, None
     except (MemoryError, RecursionError):
         raise
-    except Exception:  # A name that is not there yet.
+    except Exception:  # A name that is not defined yet.
         return None, annotate
 
 
 def _foreign_parts(cls):
-    """The parts of a class that no class statement can make again; None of others."""
+    """The parts of a class that no class statement can make; None for others."""
     if _is_of_ctypes(cls):
         from waybill._kinds import foreign
 
@@ -128,13 +128,13 @@ def _foreign_parts(cls):
 
 
 def _fill_namespace(cls, own, namespace):
-    """Moves there what a class has to have while it is made."""
+    """Moves attributes that the class needs while it is made to the namespace."""
     if _needs_keywords(cls):
         namespace["__init_subclass__"] = False
     for name in _properties_of(type(cls)):
         if name in own:
             namespace[name] = own.pop(name)
-    for name in _BEFORE_IT_IS_MADE:
+    for name in _SET_WHILE_MADE:
         value = vars(cls).get(name)
         if value is not None and type(value) not in _MADE_OF_SLOTS:
             own.pop(name, None)
@@ -148,8 +148,8 @@ def _in_turns(own, is_generic):
     """The attributes in the order in which they are set."""
 
     def place(item):
-        # What typing and pydantic put there comes last of its kind: they do so before
-        # there is anything else.
+        # Attributes that typing and pydantic add come last among equals. They add them
+        # before all others.
         name, value = item
         is_given = is_generic and _is_of_typing(name, value)
         is_given = is_given or name.startswith(
@@ -161,18 +161,18 @@ def _in_turns(own, is_generic):
 
 
 def _written_bases(bases, own, namespace):
-    """The bases as they were written: Generic[T] is more than Generic."""
+    """The bases of the class statement, such as Generic[T], not Generic."""
     written = own.pop("__orig_bases__", bases)
     if types.resolve_bases(written) == bases:
         return written
-    # NamedTuple and TypedDict made another class of them.
+    # NamedTuple and TypedDict replace the bases.
     namespace["__orig_bases__"] = written
     return bases
 
 
 def _properties_of(metaclass):
-    """Names that only a class statement can give to a class: to set them later would
-    ask the metaclass's property of that name."""
+    """Names that only a class statement can set, since the metaclass has a property of
+    that name without a setter."""
     bases = [base for base in metaclass.__mro__ if base not in (type, object)]
     return {
         name: None
@@ -186,25 +186,25 @@ _ABC = "collections.abc"
 
 
 def _is_of_unloaded_abc(cls):
-    """Whether a class is of collections.abc, which nobody has loaded: the interpreter
-    has it by another name, and who asks for that module gets the same."""
+    """Whether a class is of collections.abc while that is not loaded. The interpreter
+    has the class in another module, and collections.abc will have the same."""
     if _module_of(cls) != _ABC or _ABC in sys.modules:
         return False
     return vars(sys.modules["_collections_abc"]).get(cls.__name__) is cls
 
 
 def _module_of(cls):
-    # What is made where no global __name__ is has none, and None tells as little.
+    # A class has no __module__ if it was made without a global __name__.
     return getattr(cls, "__module__", None)
 
 
 def _place_of(cls):
-    """The module and the name by which a class made in C is had.
+    """The module and the name of a class made in C.
 
-    Types of views and of iterators do not say where they are, and most are nowhere.
+    The names of types of views and iterators are wrong, and most are in no module.
     """
-    # The interpreter makes them for syntax (PEP 695) before anybody has loaded typing,
-    # which has each under its own name.
+    # The interpreter makes types of typing for the syntax of PEP 695 without loading
+    # typing, which has each of them under its name.
     if _module_of(cls) == "typing" and "typing" not in sys.modules:
         return "typing", cls.__name__
     for home in (_module_of(cls), "_collections_abc", _UNNAMED):
@@ -225,9 +225,9 @@ LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
 def _turn(value):
-    """When an attribute is set, as ``turn_of`` in class_parts.cpp says it: an instance
-    of the class may be among the attributes, or be what a method reaches, and its
-    methods need what is set before to build it.
+    """The group of an attribute; groups are set in their order, as in ``turn_of`` in
+    class_attributes.cpp. An attribute, or an object that a method uses, may be an
+    instance of the class, and building it may need the groups before.
     """
     if _is_plain(value) or type(value) in _LOCKS:
         return 0
@@ -239,7 +239,7 @@ def _is_plain(value):
     kind = type(value)
     if kind not in (dict, list, tuple, set, frozenset):
         return _is_leaf(value)
-    # A cache may be large, and other threads may fill it meanwhile.
+    # It may be a large cache that other threads fill.
     if len(value) > _FEW:
         return False
     return all(map(_is_leaf, list(value))) and (
@@ -252,9 +252,9 @@ def _is_leaf(value):
 
 
 def _is_of_typing(name, value):
-    """Whether typing puts an attribute into generic classes and protocols itself."""
-    # A classmethod that type() made of a function has no copy of its __module__, and
-    # other callables need have none at all.
+    """Whether typing adds the attribute to generic classes and protocols."""
+    # A classmethod that type() made has no copy of the __module__ of its function, and
+    # other callables may have none.
     function = value.__func__ if type(value) is classmethod else value
     if type(function) is types.FunctionType:
         return function.__module__ == "typing"
@@ -292,7 +292,8 @@ def is_made_in_c(cls: type) -> bool:
 
 
 def _needs_keywords(cls):
-    """Whether a base's __init_subclass__ wants keywords: a class does not keep them."""
+    """Whether an __init_subclass__ of a base needs keywords, which a class does not
+    keep."""
     for base in cls.__mro__[1:]:
         hook = vars(base).get("__init_subclass__")
         if hasattr(getattr(hook, "__func__", None), "__code__"):

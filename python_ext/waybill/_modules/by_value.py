@@ -1,4 +1,4 @@
-"""Modules by value: which are, and how those that arrive can be imported."""
+"""Modules by value: which modules are sent so, and how imports find received ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     #: What ``by_value`` may be: one module or package, or several; objects or names.
     ByValue: TypeAlias = ModuleType | str | Iterable[ModuleType | str]
 
-#: No name of a module in ``by_value``: kept for "all that is not installed".
+#: A reserved name in ``by_value``, for "all modules that are not installed".
 RESERVED = "local"
 
 #: Names of the modules and packages that register_pickle_by_value named.
@@ -32,8 +32,8 @@ def register_pickle_by_value(module: ModuleType) -> None:
     """Sends functions and classes of a module, or package, by value from now on.
 
     For modules that the receiver cannot import, or has another version of. Raises
-    ValueError for what is no imported module. ``dumps(obj, by_value=[module])`` does
-    the same for one call.
+    ValueError if the argument is not an imported module. ``dumps(obj,
+    by_value=[module])`` does the same for one call.
     """
     if not isinstance(module, ModuleType):
         raise ValueError(f"Input should be a module object, got {module!s} instead")
@@ -46,7 +46,7 @@ def register_pickle_by_value(module: ModuleType) -> None:
 
 
 def unregister_pickle_by_value(module: ModuleType) -> None:
-    """Takes back register_pickle_by_value. Raises ValueError if it was not called."""
+    """Undoes register_pickle_by_value. Raises ValueError if it was not called."""
     if not isinstance(module, ModuleType):
         raise ValueError(f"Input should be a module object, got {module!s} instead")
     if module.__name__ not in REGISTERED:
@@ -55,22 +55,22 @@ def unregister_pickle_by_value(module: ModuleType) -> None:
 
 
 def list_registry_pickle_by_value() -> set[str]:
-    """The names that are registered."""
+    """The names of the registered modules."""
     return set(REGISTERED)
 
 
 def modules_of(by_value: ByValue) -> tuple[ModuleType | str, ...]:
-    """The modules that an option ``by_value`` names; one may stand by itself."""
+    """The modules that an option ``by_value`` names: one, or an iterable of them."""
     return (by_value,) if isinstance(by_value, (str, ModuleType)) else tuple(by_value)
 
 
 def with_registered(names: Iterable[str] | None) -> set[str] | None:
-    """A new set of what is registered and these; None if that is nothing."""
+    """A new set of the registered names and these; None if there are none."""
     return {*REGISTERED, *(names or ())} or None
 
 
 def names_of(by_value: ByValue) -> Iterator[str]:
-    """The modules' names. ValueError for what is no imported module."""
+    """The names of the modules. ValueError for one that is not imported."""
     for module in modules_of(by_value):
         if isinstance(module, str) and module == RESERVED:
             raise ValueError(
@@ -79,7 +79,7 @@ def names_of(by_value: ByValue) -> Iterator[str]:
             )
         name = module if isinstance(module, str) else getattr(module, "__name__", None)
         if not isinstance(name, str) or name not in sys.modules:
-            raise ValueError(f"by_value: {module!r} is no imported module")
+            raise ValueError(f"by_value: {module!r} is not an imported module")
         yield name
 
 
@@ -99,8 +99,8 @@ def is_found(name: str, spec: ModuleSpec | None) -> bool:
 
     Workflow engines and test runners load files by their paths, and put them into
     ``sys.modules`` under names that no import finds. Nothing is imported. True where
-    it cannot be told: without a file, for a second name of a module, as vendored ones
-    have, and where a finder fails.
+    it cannot be known: without a file, for a second name of a module, as of a vendored
+    one, and where a finder fails.
     """
     origin = getattr(spec, "origin", None)
     if not isinstance(origin, str) or getattr(spec, "name", None) != name:
@@ -112,7 +112,7 @@ def is_found(name: str, spec: ModuleSpec | None) -> bool:
 
 
 def _is_origin(name: str, origin: str) -> bool:
-    """Whether an import takes a module from there."""
+    """Whether an import of the name loads this file."""
     parent, _, tail = name.rpartition(".")
     path: Any = sys.path
     if parent:
@@ -132,7 +132,8 @@ def _is_origin(name: str, origin: str) -> bool:
 
 
 def _left_path() -> Iterator[str]:
-    """Folders that imports looked into and that are no packages: they may have been in
+    """Folders that imports have searched and that are no packages: they may have been
+    in
     ``sys.path`` when the module was imported."""
     for finder in list(sys.path_importer_cache.values()):
         path = getattr(finder, "path", None)
@@ -141,14 +142,14 @@ def _left_path() -> Iterator[str]:
 
 
 def _is_in(entry: str, tail: str, origin: str) -> bool:
-    """Whether a file is where the finder of an entry looks for a module."""
+    """Whether the finder of a path entry would find a module in this file."""
     start = os.path.join(entry, tail)
     rest = origin[len(start) :].removeprefix(f"{os.sep}__init__")
     return origin.startswith(start) and rest.startswith(".") and os.sep not in rest
 
 
 class _Finder:
-    """Finds the modules that came with payloads, after all other finders."""
+    """Finds received modules. The last finder of ``sys.meta_path``."""
 
     def __init__(self) -> None:
         self.modules: dict[str, ModuleType] = {}
@@ -168,7 +169,7 @@ class _Finder:
         return self.modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
-        """It came as it is. pkgutil wants to know the file before it asks get_data."""
+        """Does nothing but set ``__file__``, which pkgutil reads before get_data."""
         if "__path__" in vars(module):
             file = f"<{module.__name__} by value>/__init__.py"
             vars(module).setdefault("__file__", file)
@@ -185,8 +186,8 @@ class _Finder:
 def _no_data(what: str) -> FileNotFoundError:
     return FileNotFoundError(
         errno.ENOENT,
-        f"{what} did not travel: the package came by value, which is its code and no "
-        "files; install it here, or send the content as bytes",
+        f"{what} was not sent: the package was sent by value, without its files; "
+        "install it here, or send the content as bytes",
     )
 
 
@@ -194,11 +195,11 @@ _finder = _Finder()
 
 
 class Service(NamedTuple):
-    """A module that imports find since a payload brought it."""
+    """A received module that imports find."""
 
     name: str
     module: ModuleType
-    #: What was there by this name before, and got what it had not.
+    #: The received module of this name before, and the names that it was given.
     before: ModuleType | None
     lent: list[str]
 
@@ -206,8 +207,8 @@ class Service(NamedTuple):
 def serve(name: str, module: ModuleType) -> Service:
     """Lets imports find a module while its payload is built.
 
-    One that came earlier stays, since other threads may be running its code; what it
-    has not, it gets.
+    A module of this name that was received earlier stays, since other threads may run
+    its code; it is given the names that it lacks.
     """
     before = _finder.modules.setdefault(name, module)
     if _finder not in sys.meta_path:
@@ -234,7 +235,7 @@ def take_back(service: Service) -> None:
 
 
 def settle(service: Service) -> None:
-    """Puts a module in the place of what came earlier by its name.
+    """Replaces the module of the same name that was received earlier.
 
     A module of this name that can be imported without it goes first.
     """

@@ -1,9 +1,9 @@
-"""What payloads have said of the classes, and modules by value, that came so far.
+"""Baselines: the state of received classes and modules by value in their last payload.
 
-It is state and no cache: with it a later payload is told apart from what this process
-has changed itself. The table is bounded, and keeps the classes alive, so that their
-state does not depend on the garbage collector.
-Tested by tests/python/classes/test_class_lifetime.py and test_class_relay.py.
+A baseline is state and no cache: it separates changes of the sender from changes of
+this process. The table is bounded, and keeps the classes alive, so that their state
+does not depend on the garbage collector. Tested by
+tests/python/classes/test_class_lifetime.py and test_class_relay.py.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from types import ModuleType
 
 from waybill._api.named_tuples import NamedTuple
 from waybill._classes.identity import TRACKER
-from waybill._classes.metadata import COMPILER_MADE, fact, is_same_fact
-from waybill._state.snapshots import LOST, Word
+from waybill._classes.metadata import COMPILER_MADE, is_same_value, metadata_value
+from waybill._state.snapshots import LOST, Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 
-#: A number that changes whenever a payload says something else of a class, by id. The
-#: extension compares it.
+#: A number for each class, by id, that changes whenever a payload changes the baseline.
+#: The extension compares it.
 SERIALS: dict[bytes, int] = {}
-#: Ids of classes that were used without a look at the table; the extension adds them.
+#: Ids of classes that the extension used without reading the table: recently used.
 USES: dict[bytes, None] = {}
 
-#: The bounds of the table, until a process configures others.
+#: The default bounds of the table.
 MAX_CLASSES, MAX_CLASS_BYTES = 1024, 256 << 20
 
 
 class ClassChange(NamedTuple):
-    """One change that a payload made of a class, or of a module that came by value."""
+    """One change that a payload made to a class or to a module by value."""
 
     cls: Any
     #: The name of the attribute.
@@ -47,29 +47,29 @@ class ClassChange(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """What the last payload said of a class."""
+    """The state of a class in the last payload that held it."""
 
     cls: Any
-    #: By attribute; None if the sender did not know what the home of the class says.
-    words: dict[str, Word] | None
-    #: Bases, names and text, as `metadata.FACTS` lists them.
-    facts: dict[str, Any]
+    #: By attribute; None if the sender did not know the state at the home process.
+    snapshots: dict[str, Snapshot] | None
+    #: By the names of `metadata.METADATA`.
+    metadata: dict[str, Any]
     #: Names of members, if it is an enumeration.
     members: frozenset[str]
-    #: How many bytes of the payload the class took.
+    #: Bytes that the class took in the payload.
     size: int
 
 
 class Table:
-    """The baselines of received classes, those used last. For any number of threads."""
+    """The baselines of the classes used last. Safe for any number of threads."""
 
     def __init__(self) -> None:
         self.trace: Callable[[ClassChange], object] | None = None
-        #: Is raised whenever a payload says something else than the one before, or
-        #: the process is configured otherwise.
+        #: Incremented when a payload changes a baseline, and when the process is
+        #: configured.
         self.generation = 0
-        #: Of modules by value, by name: what came last, and what was said of it.
-        self.modules: dict[str, tuple[ModuleType, dict[str, Word]]] = {}
+        #: Modules by value, by name: the one received last, and its snapshots.
+        self.modules: dict[str, tuple[ModuleType, dict[str, Snapshot]]] = {}
         self._baselines: dict[bytes, Baseline] = {}
         self._size = 0
         self._max_count, self._max_size = MAX_CLASSES, MAX_CLASS_BYTES
@@ -77,11 +77,12 @@ class Table:
         self.make_lock()
 
     def make_lock(self) -> None:
-        """A new one for forked processes: who held the old one is not in them."""
+        """A new lock for a forked process: the thread that held the old one may be
+        gone."""
         self.lock = RLock()
 
     def locked(self, step: Callable[..., _T], *given: object) -> _T:
-        """What `step` answers, called under the lock."""
+        """Calls `step` under the lock and returns its result."""
         with self.lock:
             return step(*given)
 
@@ -91,9 +92,9 @@ class Table:
         return baseline if baseline is not None and baseline.cls is cls else None
 
     def put(self, identity: bytes, baseline: Baseline, is_other: bool) -> list[object]:
-        """Keeps a baseline; answers what the caller is to drop once it has no lock.
+        """Stores a baseline. ``is_other``: it differs from the one before.
 
-        ``is_other``: whether the class was told to be another than before.
+        Returns objects that the caller must release after the lock.
         """
         old = self._baselines.pop(identity, None)
         self._baselines[identity] = baseline
@@ -103,17 +104,19 @@ class Table:
             self.generation += 1
         return [old, *self._shrink()]
 
-    def put_module(self, module: ModuleType, words: dict[str, Word]) -> list[object]:
-        """The same for a module, of which the table always keeps the last."""
+    def put_module(
+        self, module: ModuleType, snapshots: dict[str, Snapshot]
+    ) -> list[object]:
+        """Stores the baseline of a module, as ``put`` does."""
         dropped: list[object] = [self.modules.pop(module.__name__, None)]
-        self.modules[module.__name__] = module, words
+        self.modules[module.__name__] = module, snapshots
         self.generation += 1
         while len(self.modules) > self._max_count:
             dropped.append(self.modules.pop(next(iter(self.modules))))
         return dropped
 
     def bound(self, count: int | None, size: int | None) -> None:
-        """Sets the bounds that are given, and keeps them."""
+        """Sets the bounds that are not None, and evicts what exceeds them."""
         with self.lock:
             self._max_count = count or self._max_count
             self._max_size = size or self._max_size
@@ -130,8 +133,8 @@ class Table:
             self.generation += 1
         del dropped
 
-    def tell(self, changes: list[ClassChange]) -> None:
-        """Calls the trace for each of them."""
+    def report(self, changes: list[ClassChange]) -> None:
+        """Calls the trace for each change."""
         if self.trace is not None:
             for change in changes:
                 self.trace(change)
@@ -143,7 +146,7 @@ class Table:
         ):
             identity = next(iter(self._baselines))
             baseline = self._baselines.pop(identity)
-            if identity in USES:  # It was used since it came to the front.
+            if identity in USES:  # Used since it came to the front of the queue.
                 del USES[identity]
                 self._baselines[identity] = baseline
                 continue
@@ -153,7 +156,7 @@ class Table:
         return dropped
 
 
-#: That of this interpreter.
+#: The table of this interpreter.
 TABLE = Table()
 
 if hasattr(os, "register_at_fork"):
@@ -161,42 +164,48 @@ if hasattr(os, "register_at_fork"):
 
 
 def forget_classes() -> None:
-    """Forgets what payloads have said of the classes that this process received.
+    """Forgets the baselines of all received classes.
 
-    Classes that nothing else holds are freed. One that is still there when it arrives
-    again gets what the payload carries, and loses nothing.
+    Classes that nothing else holds are freed. One that still exists when it is received
+    again gets the attributes of that payload, and loses none.
     """
     TABLE.forget()
 
 
-def word_of(cls: type, attributes: dict[str, Any]) -> Any:
-    """What the home of a received class said last, where the class is another now.
+def home_state_of(cls: type, attributes: dict[str, Any]) -> Any:
+    """The state that the home process of a class sent last, where the class differs
+    now.
 
-    ``attributes`` is what class_parts tells of it. The answer is the last value of the
-    node of the class, as docs/wire_format.md has it: None if there is no difference.
+    ``attributes`` are those of class_parts. Returns the last value of the class's node,
+    as docs/wire_format.md defines it: None if there is no difference.
     """
     identity = TRACKER.id_of(cls)
     baseline = TABLE.of(identity, cls)
-    if baseline is None or baseline.words is None:
+    if baseline is None or baseline.snapshots is None:
         return None if TRACKER.is_as_first_sent(identity, cls) else False
-    words = baseline.words
+    snapshots = baseline.snapshots
     found: dict[str, Any] = {}
     for name in attributes:
-        word = words.get(name)
-        if word is not None and (word is LOST or not word.is_now(attributes[name])):
-            found[name] = word.told()
-        elif word is None and name not in COMPILER_MADE:
+        snapshot = snapshots.get(name)
+        if snapshot is not None and (
+            snapshot is LOST or not snapshot.matches(attributes[name])
+        ):
+            found[name] = snapshot.value_to_send()
+        elif snapshot is None and name not in COMPILER_MADE:
             found[name] = []
-    for name in words:
+    for name in snapshots:
         if name not in attributes and name not in COMPILER_MADE:
-            found[name] = words[name].told()
-    for name in baseline.facts:
-        value = baseline.facts[name]
-        value = value.value if isinstance(value, Word) else value
-        if not is_same_fact(fact(cls, name), value):
+            found[name] = snapshots[name].value_to_send()
+    for name in baseline.metadata:
+        value = baseline.metadata[name]
+        value = value.value if isinstance(value, Snapshot) else value
+        if not is_same_value(metadata_value(cls, name), value):
             found[name] = [list(value) if isinstance(value, tuple) else value]
     members = vars(cls).get("_member_map_", ())
     if baseline.members and baseline.members != frozenset(members):
-        # Who knows the class has to see that these are not its home's, and leaves them.
+        # A receiver that has the class must see that these are not the home's members.
         found["_member_map_"] = None
     return found or None
+
+
+word_of = home_state_of

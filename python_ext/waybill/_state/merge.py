@@ -1,9 +1,9 @@
-"""Class state: what a payload changes of a class that is here already.
+"""Class state: merges a payload into classes that this process already has.
 
-A payload is a patch. Of each class that was received, and of each module by value,
-there is a baseline: what the last payload said of each attribute. What a new payload
-says otherwise was changed by the sender and is applied; all else stays as this process
-has it. Values of this process are never hashed to find that out. The rules are in
+Each received class and module by value has a baseline: a snapshot of each attribute in
+the last payload. Where a new payload differs from the baseline, the sender has changed
+the attribute, and the change is applied. All other attributes stay as this process has
+them; their values are never hashed. The rules are in
 docs/class_state.md, and `rules.decide` is their table.
 
 Dicts are walked by key, closures and generators are avoided, and functions with
@@ -21,25 +21,33 @@ from waybill._classes import enumerations
 from waybill._classes import making as class_making
 from waybill._classes.identity import TRACKER
 from waybill._classes.metadata import (
-    FACTS,
-    are_same_facts,
-    as_fact,
-    fact,
+    METADATA,
+    comparable_value,
+    is_same_metadata,
+    metadata_value,
     own_attribute,
 )
 from waybill._kinds.derived import has_derived_doc
-from waybill._modules.received import ArrivedModules
-from waybill._state import snapshots
+from waybill._modules.received import ReceivedModules
 from waybill._state.baselines import TABLE, Baseline, ClassChange
 from waybill._state.received_classes import (
-    ArrivedClass,
+    ReceivedClass,
     RepeatedClass,
+    baseline_snapshot,
     merge_class,
     other_methods,
-    take_note,
-    word_in,
+    record_baseline,
 )
-from waybill._state.snapshots import ABSENT, LOST, Kind, Word
+from waybill._state.snapshots import (
+    ABSENT,
+    LOST,
+    Kind,
+    Resolved,
+    Snapshot,
+    is_dunder,
+    is_method,
+    snapshot_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,37 +57,40 @@ if TYPE_CHECKING:
 
 
 class Merge:
-    """The classes and modules of one payload; the extension makes one for the first.
+    """Merges the classes and modules of one payload. The extension makes one when it
+    builds the first of them.
 
     ``resets`` and ``side`` are the options ``reset_classes`` and ``class_state``.
     """
 
     def __init__(self, resets: bool, side: str | None) -> None:
         self._resets, self._side = resets, side
-        self._arrivals: dict[bytes, ArrivedClass] = {}
+        self._received: dict[bytes, ReceivedClass] = {}
         self._repeated: list[RepeatedClass] = []
-        self._modules: ArrivedModules | None = None
-        #: Enumerations, by id, and members that they got for payloads under way.
+        self._modules: ReceivedModules | None = None
+        #: Enumerations, by id, with the members that this payload has added to them.
         self._members: dict[bytes, tuple[Any, list[str]]] = {}
-        #: Objects of this process that `settle` gave out, by address, each with what
-        #: came in its place.
-        self._settled: snapshots.Settled = {}
+        #: Objects of this process that `settle` returned, by address, each with the
+        #: received object that it replaced.
+        self._resolved: Resolved = {}
 
     def settle(self, identity: bytes, name: str, key: object, value: object) -> object:
-        """What a class has, once the payload is merged, where that has ``value``.
+        """The object that an attribute will have after the merge, for a reference to
+        it.
 
-        ``key`` is that of an entry of the dict which is the attribute's value, or None.
+        ``value`` is the received value of the attribute ``name``; if ``key`` is not
+        None, it is the value of this key in the dict that is the attribute's value.
         """
         cls = TRACKER.find(identity)
         if not isinstance(cls, type) or self._side_of(cls) in ("reset", "sender"):
             return value
         own = own_attribute(cls, name)
-        base = word_in(TABLE.of(identity, cls), name)
+        base = baseline_snapshot(TABLE.of(identity, cls), name)
         is_home = TRACKER.is_home(cls)
         if own is ABSENT:
             return value
         if key is not None:
-            if type(own) is not dict or key not in own or snapshots.is_dunder(name):
+            if type(own) is not dict or key not in own or is_dunder(name):
                 return value
             if not is_home and (base is None or not base.has_entry(key, value)):
                 return value
@@ -87,122 +98,128 @@ class Merge:
         elif not is_home and not self._stays(name, value, own, base):
             return value
         if own is not value:
-            self._settled[id(own)] = own, value
+            self._resolved[id(own)] = own, value
         return own
 
     @staticmethod
-    def _stays(name: str, value: object, own: object, base: Word | None) -> bool:
-        word = snapshots.word(name, value)
-        if word.kind is Kind.METHOD:  # What functions reach is that of their payload.
+    def _stays(name: str, value: object, own: object, base: Snapshot | None) -> bool:
+        snapshot = snapshot_of(name, value)
+        if (
+            snapshot.kind is Kind.METHOD
+        ):  # Functions refer to objects of their own payload.
             return False
-        if word.kind is Kind.KEYED and type(own) is word.type:
-            return base is None or base.is_of_kind(word)
-        return base is not None and base.is_same(word)
+        if snapshot.kind is Kind.KEYED and type(own) is snapshot.type:
+            return base is None or base.is_of_kind(snapshot)
+        return base is not None and base.is_same(snapshot)
 
     def add(
         self,
         identity: bytes,
         cls: Any,
-        was_here: bool,
+        existed: bool,
         name: str,
         bases: list[Any],
         namespace: dict[str, Any],
         attributes: dict[str, Any],
-        word: Any,
+        home_state: Any,
         size: int,
     ) -> None:
-        """One class that is complete but for what a merge changes of it.
+        """Adds a class, which is complete but for the merge.
 
-        ``word`` is the last value of its node, or Ellipsis: docs/wire_format.md.
+        ``existed``: this process had the class. ``home_state`` is the last value of its
+        node, or Ellipsis: docs/wire_format.md. ``size`` is in bytes of the payload.
         """
-        if identity in self._arrivals:  # A node that began again around this one.
+        if identity in self._received:  # The node was built again inside of itself.
             return
         written = sys.modules.get("waybill._source.generated")
         if written is not None:
             attributes = written.finished(cls, attributes)
-        is_home = was_here and TRACKER.is_home(cls)
+        is_home = existed and TRACKER.is_home(cls)
         before = TABLE.of(identity, cls)
-        facts = _facts_of(cls, name, bases, namespace, attributes)
-        # What is said again is one object with what was said before.
-        if before is not None and are_same_facts(before.facts, facts):
-            facts = before.facts
-        if before is not None and word is Ellipsis and written is None:
-            again = self._words_again(cls, before, facts, attributes)
-            if again is not None:
-                repeated = RepeatedClass(identity, cls, before, again, attributes, size)
+        metadata = _metadata_of(cls, name, bases, namespace, attributes)
+        # Equal metadata is one object, so that it can be compared by identity.
+        if before is not None and is_same_metadata(before.metadata, metadata):
+            metadata = before.metadata
+        if before is not None and home_state is Ellipsis and written is None:
+            same = self._unchanged_snapshots(cls, before, metadata, attributes)
+            if same is not None:
+                repeated = RepeatedClass(identity, cls, before, same, attributes, size)
                 self._repeated.append(repeated)
                 return
-        state: dict[str, Word] = {}
+        state: dict[str, Snapshot] = {}
         if not is_home:
-            state = self._words_of(attributes, before)
-        words = None if is_home or word is False else state
-        if isinstance(word, dict) and words is not None:
-            facts = dict(facts)
-            words = _home_words(dict(state), word, facts)
+            state = self._snapshots_of(attributes, before)
+        snapshots = None if is_home or home_state is False else state
+        if isinstance(home_state, dict) and snapshots is not None:
+            metadata = dict(metadata)
+            snapshots = _home_snapshots(dict(state), home_state, metadata)
         if identity in self._members:
             self._complete_members(identity, attributes)
-        members = enumerations.names_in(cls, namespace) if word is Ellipsis else None
-        self._arrivals[identity] = ArrivedClass(
+        members = (
+            enumerations.names_in(cls, namespace) if home_state is Ellipsis else None
+        )
+        self._received[identity] = ReceivedClass(
             identity,
             cls,
-            was_here,
+            existed,
             is_home,
             attributes,
             state,
-            words,
-            facts,
+            snapshots,
+            metadata,
             members,
             size,
-            word,
+            home_state,
             before,
         )
 
-    def _words_again(
+    def _unchanged_snapshots(
         self,
         cls: Any,
         before: Baseline,
-        facts: dict[str, Any],
+        metadata: dict[str, Any],
         attributes: dict[str, Any],
-    ) -> dict[str, Word] | None:
-        """The words of the last payload if this one changes no more of a class than its
-        methods, as most do; else None."""
-        words, own = before.words, vars(cls)
+    ) -> dict[str, Snapshot] | None:
+        """The snapshots of the last payload if this one changes only methods, as most
+        do; else None."""
+        snapshots, own = before.snapshots, vars(cls)
         if (
-            words is None
-            or words.keys() != attributes.keys()
+            snapshots is None
+            or snapshots.keys() != attributes.keys()
             or type(cls) is not type
             or TABLE.trace is not None
             or self._resets
             or self._side
             or "__waybill_state__" in own
-            or facts is not before.facts
+            or metadata is not before.metadata
         ):
             return None
         for name in attributes:
-            last, value = words[name], attributes[name]
+            last, value = snapshots[name], attributes[name]
             if last.kind is Kind.METHOD:
-                if own.get(name) is not last.value or not snapshots.is_method(value):
+                if own.get(name) is not last.value or not is_method(value):
                     return None
                 continue
-            word = snapshots.word(name, value, self._settled, None, last)
-            if word is not last and not last.is_same(word):
+            snapshot = snapshot_of(name, value, self._resolved, None, last)
+            if snapshot is not last and not last.is_same(snapshot):
                 return None
-        return words
+        return snapshots
 
-    def _words_of(
+    def _snapshots_of(
         self, attributes: dict[str, Any], before: Baseline | None
-    ) -> dict[str, Word]:
-        words: dict[str, Word] = {}
-        last = (before.words if before is not None else None) or {}
+    ) -> dict[str, Snapshot]:
+        snapshots: dict[str, Snapshot] = {}
+        last = (before.snapshots if before is not None else None) or {}
         for name in attributes:
-            words[name] = snapshots.word(
-                name, attributes[name], self._settled, None, last.get(name)
+            snapshots[name] = snapshot_of(
+                name, attributes[name], self._resolved, None, last.get(name)
             )
-        return words
+        return snapshots
 
     def add_members(self, identity: bytes, cls: Any, namespace: dict[str, Any]) -> None:
-        """Makes members of a class that is here already and lacks them, before anything
-        of the payload refers to one."""
+        """Adds the members that an enumeration of this process lacks, before an object
+        of
+        the payload refers to one."""
         if not TRACKER.is_home(cls) and enumerations.makes_enumerations(type(cls)):
             names = TABLE.locked(_begin_members, identity, cls, namespace)
             if names:
@@ -219,17 +236,17 @@ class Merge:
         enumerations.set_states(cls, new)
 
     def add_module(self, module: types.ModuleType, is_part: bool) -> None:
-        """One module that came by value, or a part of it."""
-        self._modules = self._modules or ArrivedModules()
+        """Adds a module that was received by value, or a part of one."""
+        self._modules = self._modules or ReceivedModules()
         self._modules.add(module, is_part)
 
     def add_imports(self, modules: dict[str, types.ModuleType]) -> None:
-        """Modules by value that imports find from now on, by their names."""
-        self._modules = self._modules or ArrivedModules()
+        """Lets imports find modules by value, by these names, from now on."""
+        self._modules = self._modules or ReceivedModules()
         self._modules.serve(modules)
 
     def abandon(self) -> None:
-        """Takes back what was done for a payload that failed."""
+        """Undoes all changes, after the payload failed."""
         if self._modules is not None:
             self._modules.abandon()
         for identity in self._members:
@@ -242,59 +259,59 @@ class Merge:
         return side if side in ("sender", "worker") else None
 
     def apply(self) -> None:
-        """Changes classes and modules, all of them or none, and notes what was said."""
+        """Merges all classes and modules, or none, and records their baselines."""
         # Marks may run code of the program, so they are taken without the lock.
         for repeated in self._repeated:
-            # Code that ran meanwhile may have loaded another payload of the class.
+            # Code that ran since may have loaded another payload of the class.
             if repeated.last() is not repeated.before:
-                words = self._words_of(repeated.attributes, repeated.last())
-                self._arrivals[repeated.identity] = repeated.arrived(words)
-        arrivals = list(self._arrivals.values())
+                snapshots = self._snapshots_of(repeated.attributes, repeated.last())
+                self._received[repeated.identity] = repeated.as_received(snapshots)
+        received_classes = list(self._received.values())
         others = {}
-        for arrival in arrivals:
-            others[arrival.identity] = other_methods(arrival)
+        for received in received_classes:
+            others[received.identity] = other_methods(received)
         if self._modules is not None:
-            self._modules.take_words()
+            self._modules.take_snapshots()
         undo: Undo = []
-        changes, dropped = TABLE.locked(self._merge, arrivals, others, undo)
-        del dropped, undo  # What goes may run code of the program.
-        # Methods that a library is to write are no changes, and are to be written.
+        changes, dropped = TABLE.locked(self._merge, received_classes, others, undo)
+        del dropped, undo  # Releasing them may run code of the program.
+        # Methods that a library generates are no changes, but must be generated.
         from_others = "waybill._source.generated" in sys.modules
         if not changes and not from_others:
             return
         changed = {id(change.cls) for change in changes}
-        for arrival in arrivals:
-            if id(arrival.cls) in changed or (from_others and not arrival.is_home):
-                class_making.finish_class(arrival.cls)
-        TABLE.tell(changes)
+        for received in received_classes:
+            if id(received.cls) in changed or (from_others and not received.is_home):
+                class_making.finish_class(received.cls)
+        TABLE.report(changes)
 
     def _merge(
         self,
-        arrivals: list[ArrivedClass],
+        received_classes: list[ReceivedClass],
         others: dict[bytes, set[str]],
         undo: Undo,
     ) -> tuple[list[ClassChange], list[object]]:
         try:
-            changes = self._change_all(arrivals, others, undo)
+            changes = self._change_all(received_classes, others, undo)
         except BaseException:
             for take_back, given in reversed(undo):
                 take_back(*given)
             raise
         dropped: list[object] = []
         for repeated in self._repeated:
-            dropped += repeated.take_note()
-        for arrival in arrivals:
-            if not arrival.is_home:
-                dropped += take_note(arrival)
+            dropped += repeated.record_baseline()
+        for received in received_classes:
+            if not received.is_home:
+                dropped += record_baseline(received)
         for identity in self._members:
             _end_members(identity, *self._members[identity], False)
         if self._modules is not None:
-            dropped += self._modules.take_note()
+            dropped += self._modules.record_baseline()
         return changes, dropped
 
     def _change_all(
         self,
-        arrivals: list[ArrivedClass],
+        received_classes: list[ReceivedClass],
         others: dict[bytes, set[str]],
         undo: Undo,
     ) -> list[ClassChange]:
@@ -304,88 +321,90 @@ class Merge:
                 changes.append(ClassChange(cls, name, "set"))
         for repeated in self._repeated:
             repeated.replace_methods(undo)
-        for arrival in arrivals:
-            # Two threads may make one class; who ends first has said what it is.
-            is_said = TABLE.of(arrival.identity, arrival.cls) is not None
-            if arrival.was_here or is_said:
-                side = self._side_of(arrival.cls)
-                changes += merge_class(arrival, side, others, undo)
+        for received in received_classes:
+            # Another thread may have made the class since.
+            has_baseline = TABLE.of(received.identity, received.cls) is not None
+            if received.existed or has_baseline:
+                side = self._side_of(received.cls)
+                changes += merge_class(received, side, others, undo)
         if self._modules is not None:
             changes += self._modules.change(self._side, undo)
         return changes
 
 
-def _home_words(
-    words: dict[str, Word], told: dict[str, Any], facts: dict[str, Any]
-) -> dict[str, Word]:
-    """What the home of a class said last, if another process tells it."""
-    for name in told:
-        said = told[name]
-        if not isinstance(said, list):
-            words[name] = LOST
-        elif not said:
-            words.pop(name, None)
-        elif name in FACTS:
-            facts[name] = tuple(said[0]) if name == "__bases__" else as_fact(said[0])
+def _home_snapshots(
+    snapshots: dict[str, Snapshot], home_state: dict[str, Any], metadata: dict[str, Any]
+) -> dict[str, Snapshot]:
+    """The state of a class at its home process, as another process sends it."""
+    for name in home_state:
+        sent = home_state[name]
+        if not isinstance(sent, list):
+            snapshots[name] = LOST
+        elif not sent:
+            snapshots.pop(name, None)
+        elif name in METADATA:
+            metadata[name] = (
+                tuple(sent[0]) if name == "__bases__" else comparable_value(sent[0])
+            )
         else:
-            words[name] = snapshots.word(name, said[0])
-    return words
+            snapshots[name] = snapshot_of(name, sent[0])
+    return snapshots
 
 
-def _facts_of(
+def _metadata_of(
     cls: Any,
     name: str,
     bases: list[Any],
     namespace: dict[str, Any],
     attributes: dict[str, Any],
 ) -> dict[str, Any]:
-    facts: dict[str, Any] = {}
-    if not bases:  # It is not made by a class statement, but by a call.
-        for key in FACTS:
-            facts[key] = fact(cls, key)
-        return facts
-    facts["__bases__"] = tuple(bases)
+    metadata: dict[str, Any] = {}
+    if not bases:  # A call makes it, no class statement.
+        for key in METADATA:
+            metadata[key] = metadata_value(cls, key)
+        return metadata
+    metadata["__bases__"] = tuple(bases)
     for base in bases:
         if not isinstance(base, type):
-            facts["__bases__"] = types.resolve_bases(bases)
+            metadata["__bases__"] = types.resolve_bases(bases)
             break
-    facts["__name__"] = name
-    facts["__qualname__"] = namespace.get("__qualname__", name)
-    facts["__doc__"] = as_fact(namespace.get("__doc__"))
+    metadata["__name__"] = name
+    metadata["__qualname__"] = namespace.get("__qualname__", name)
+    metadata["__doc__"] = comparable_value(namespace.get("__doc__"))
     if "__doc__" not in namespace and has_derived_doc(attributes):
-        facts["__doc__"] = fact(cls, "__doc__")
-    return facts
+        metadata["__doc__"] = metadata_value(cls, "__doc__")
+    return metadata
 
 
-#: Members that payloads under way have brought, by the id of the class and their names:
-#: how many such payloads there are, and the attribute that was there before.
-_under_way: dict[tuple[bytes, str], list[Any]] = {}
+#: Members that unfinished payloads have added, by id of the class and name: the number
+#: of these payloads, and the attribute that the class had before.
+_unfinished_members: dict[tuple[bytes, str], list[Any]] = {}
 
 
 def _begin_members(identity: bytes, cls: Any, namespace: dict[str, Any]) -> list[str]:
     baseline = TABLE.of(identity, cls)
-    said = baseline.members if baseline is not None else frozenset()
-    added = enumerations.add_members(cls, namespace, said)
+    members = baseline.members if baseline is not None else frozenset()
+    added = enumerations.add_members(cls, namespace, members)
     for name in added:
-        _under_way[identity, name] = [0, added[name]]
+        _unfinished_members[identity, name] = [0, added[name]]
     names = []
     for name in enumerations.values_in(namespace):
-        if (identity, name) in _under_way:
-            _under_way[identity, name][0] += 1
+        if (identity, name) in _unfinished_members:
+            _unfinished_members[identity, name][0] += 1
             names.append(name)
     return names
 
 
 def _end_members(identity: bytes, cls: Any, names: list[str], has_failed: bool) -> None:
     baseline = TABLE.of(identity, cls)
-    said = baseline.members if baseline is not None else ()
+    members = baseline.members if baseline is not None else ()
     for name in names:
-        entry = _under_way[identity, name]
+        entry = _unfinished_members[identity, name]
         entry[0] -= 1
-        if entry[0] != 0:  # Another payload has it, and may yet arrive.
+        if entry[0] != 0:  # Another unfinished payload has it.
             continue
-        del _under_way[identity, name]
-        if has_failed and name not in said:
+        del _unfinished_members[identity, name]
+        if has_failed and name not in members:
             enumerations.remove_members(cls, [name])
             if entry[1] is not ABSENT:
                 type.__setattr__(cls, name, entry[1])

@@ -11,17 +11,24 @@ from waybill._classes import enumerations
 from waybill._classes import making as class_making
 from waybill._classes.metadata import (
     COMPILER_MADE,
-    FACTS,
-    are_same_facts,
-    fact,
-    is_same_fact,
+    METADATA,
+    is_same_metadata,
+    is_same_value,
+    metadata_value,
     own_attribute,
 )
 from waybill._classes.parts import class_parts
-from waybill._state import snapshots
 from waybill._state.baselines import TABLE, USES, Baseline, ClassChange
 from waybill._state.rules import LEFT, SET, decide
-from waybill._state.snapshots import ABSENT, LOST, Kind, Word
+from waybill._state.snapshots import (
+    ABSENT,
+    LOST,
+    SPECIAL,
+    Kind,
+    Snapshot,
+    is_method,
+    snapshot_to_keep,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
 
     from waybill._state.rules import Undo
 
-#: Attributes that are set once, when a class of ctypes or SQLAlchemy is made.
+#: Attributes that ctypes and SQLAlchemy set when they make a class; never set again.
 _MADE_WITH = frozenset(
     {
         "_fields_",
@@ -42,54 +49,54 @@ _MADE_WITH = frozenset(
 )
 
 
-class ArrivedClass(NamedTuple):
-    """What a payload says of one class."""
+class ReceivedClass(NamedTuple):
+    """One class of a payload."""
 
     identity: bytes
     cls: Any
-    was_here: bool
-    #: Whether the program of this process made it.
+    existed: bool
+    #: Whether the program of this process made the class.
     is_home: bool
-    #: The state of the class at the sender, as it came, and as words.
+    #: The state of the class at the sender: values, and snapshots of them.
     attributes: dict[str, Any]
-    state: dict[str, Word]
-    #: What the home of the class said last; None if the sender does not know.
-    words: dict[str, Word] | None
-    facts: dict[str, Any]
+    state: dict[str, Snapshot]
+    #: The state that the home process sent last; None if the sender does not know it.
+    snapshots: dict[str, Snapshot] | None
+    metadata: dict[str, Any]
     #: Names of members of an enumeration; None if the sender is not its home.
     members: frozenset[str] | None
     size: int
-    #: The last value of the node.
-    word: Any
+    #: The last value of the node, or Ellipsis: docs/wire_format.md.
+    home_state: Any
     #: The baseline when the class was complete.
     before: Baseline | None
 
 
 class RepeatedClass(NamedTuple):
-    """A class of which a payload says what the last one said."""
+    """A class of which the payload repeats the state of the last one."""
 
     identity: bytes
     cls: Any
     before: Baseline
-    #: Of the baseline.
-    words: dict[str, Word]
+    #: Those of the baseline.
+    snapshots: dict[str, Snapshot]
     attributes: dict[str, Any]
     size: int
 
     def last(self) -> Baseline | None:
         return TABLE.of(self.identity, self.cls)
 
-    def arrived(self, words: dict[str, Word]) -> ArrivedClass:
-        """The same, to be merged into what another payload said meanwhile."""
-        return ArrivedClass(
+    def as_received(self, snapshots: dict[str, Snapshot]) -> ReceivedClass:
+        """The class as one to merge into the state of another payload since."""
+        return ReceivedClass(
             self.identity,
             self.cls,
             True,
             False,
             self.attributes,
-            words,
-            words,
-            self.before.facts,
+            snapshots,
+            snapshots,
+            self.before.metadata,
             frozenset(),
             self.size,
             ...,
@@ -97,24 +104,26 @@ class RepeatedClass(NamedTuple):
         )
 
     def replace_methods(self, undo: Undo) -> None:
-        """Gives the class the methods of the payload, with its functions' globals.
+        """Sets the methods of the payload, whose functions have its globals.
 
-        Does nothing if another thread was faster: it is as if its payload came after.
+        Does nothing if another thread has merged the class since: the outcome is as if
+        that payload had come later.
         """
         if self.last() is not self.before:
             return
         attributes = vars(self.cls)
-        for name in self.words:
-            last = self.words[name]
+        for name in self.snapshots:
+            last = self.snapshots[name]
             if last.kind is Kind.METHOD and attributes.get(name) is last.value:
                 _set(self.cls, name, self.attributes[name], undo, last.value)
 
-    def take_note(self) -> list[object]:
-        """Makes the methods the last that came; answers what is to be dropped."""
+    def record_baseline(self) -> list[object]:
+        """Records the methods in the baseline. Returns objects to release after the
+        lock."""
         dropped: list[object] = []
         if self.last() is self.before:
-            for name in self.words:
-                last = self.words[name]
+            for name in self.snapshots:
+                last = self.snapshots[name]
                 if last.kind is Kind.METHOD:
                     dropped.append(last.value)
                     last.value = self.attributes[name]
@@ -122,71 +131,71 @@ class RepeatedClass(NamedTuple):
         return dropped
 
 
-def word_in(baseline: Baseline | None, name: str) -> Word | None:
-    if baseline is None or baseline.words is None:
+def baseline_snapshot(baseline: Baseline | None, name: str) -> Snapshot | None:
+    if baseline is None or baseline.snapshots is None:
         return None
-    return baseline.words.get(name)
+    return baseline.snapshots.get(name)
 
 
-def other_methods(arrival: ArrivedClass) -> set[str]:
-    """Methods that the sender has changed, of those in whose place this process has put
-    something; of all methods, if somebody wants to know."""
+def other_methods(received: ReceivedClass) -> set[str]:
+    """Names of methods that the sender has changed, among those that this process has
+    replaced; among all methods, if a trace is set."""
     found: set[str] = set()
-    words, baseline = arrival.words, arrival.before
-    if words is None or baseline is None or baseline.words is None:
+    snapshots, baseline = received.snapshots, received.before
+    if snapshots is None or baseline is None or baseline.snapshots is None:
         return found
-    for name in words:
-        word, base = words[name], baseline.words.get(name)
-        if base is None or word.kind is not Kind.METHOD:
+    for name in snapshots:
+        snapshot, base = snapshots[name], baseline.snapshots.get(name)
+        if base is None or snapshot.kind is not Kind.METHOD:
             continue
-        is_own = own_attribute(arrival.cls, name) is not base.value
-        if (is_own or TABLE.trace is not None) and not base.is_same(word):
+        is_own = own_attribute(received.cls, name) is not base.value
+        if (is_own or TABLE.trace is not None) and not base.is_same(snapshot):
             found.add(name)
     return found
 
 
 def merge_class(
-    arrival: ArrivedClass,
+    received: ReceivedClass,
     side: str | None,
     others: dict[bytes, set[str]],
     undo: Undo,
 ) -> list[ClassChange]:
-    """Merges what a payload says into a class that was here."""
-    cls = arrival.cls
-    if arrival.is_home:
-        found = arrival.attributes if side == "reset" else _edited(arrival)
+    """Merges the payload into a class that this process had."""
+    cls = received.cls
+    if received.is_home:
+        found = received.attributes if side == "reset" else _edited(received)
         changes = []
         for name in found:
             _set(cls, name, found[name], undo, own_attribute(cls, name))
             changes.append(ClassChange(cls, name, "set"))
         return changes
-    baseline = TABLE.of(arrival.identity, cls)
-    if baseline is not None and baseline.words is None:
+    baseline = TABLE.of(received.identity, cls)
+    if baseline is not None and baseline.snapshots is None:
         baseline = None
-    said = arrival.words
-    if said is None:
-        # Who does not know the word carries no change.
+    state = received.snapshots
+    if state is None:
+        # A sender that does not know the home state sends no changes.
         if side is None and baseline is not None:
             return []
-        said = arrival.state
-    other = others[arrival.identity]
-    changes = _change_facts(arrival, baseline, side, undo)
-    last = (baseline.words if baseline is not None else None) or {}
-    for name in said:
-        word, base = said[name], last.get(name)
-        if word is LOST or (word is base and side is None):
+        state = received.state
+    other = others[received.identity]
+    changes = _change_metadata(received, baseline, side, undo)
+    last = (baseline.snapshots if baseline is not None else None) or {}
+    for name in state:
+        snapshot, base = state[name], last.get(name)
+        if snapshot is LOST or (snapshot is base and side is None):
             continue
         own = own_attribute(cls, name)
         if name in _MADE_WITH and own is not ABSENT and base is None:
             continue
-        change = decide(word, own, base, side, name in other, baseline is not None)
-        if change is SET and own is not word.value:
-            value = word.value
+        change = decide(snapshot, own, base, side, name in other, baseline is not None)
+        if change is SET and own is not snapshot.value:
+            value = snapshot.value
             if name == "_member_map_" and base is not None and side is None:
                 value = enumerations.changed_states(value, base.value)
             _set(cls, name, value, undo, own)
-            # A method that is what it was is of this payload all the same.
-            if base is None or word.kind is not Kind.METHOD or name in other:
+            # An equal method is replaced too, by that of this payload; it is no change.
+            if base is None or snapshot.kind is not Kind.METHOD or name in other:
                 changes.append(ClassChange(cls, name, "set"))
         elif change not in (SET, LEFT):
             change.run(own, undo)
@@ -195,69 +204,70 @@ def merge_class(
     if side == "sender":
         gone = list(class_parts(cls)[4])
     elif side is None and baseline is not None:
-        gone = list(baseline.words or ())
+        gone = list(baseline.snapshots or ())
     for name in gone:
         # Registrations with an abstract class are a union; without the attribute that
         # holds them the class would have those of its base.
-        if name in said or name in COMPILER_MADE or name in snapshots.SPECIAL:
+        if name in state or name in COMPILER_MADE or name in SPECIAL:
             continue
         if name in vars(cls):
             changes.append(_delete(cls, name, undo))
-    return changes + _remove_members(arrival, baseline, side, undo)
+    return changes + _remove_members(received, baseline, side, undo)
 
 
 def _remove_members(
-    arrival: ArrivedClass, baseline: Baseline | None, side: str | None, undo: Undo
+    received: ReceivedClass, baseline: Baseline | None, side: str | None, undo: Undo
 ) -> list[ClassChange]:
-    cls, said = arrival.cls, arrival.members
+    cls, members = received.cls, received.members
     before: Any = ()
-    if side == "sender" and said:
+    if side == "sender" and members:
         before = cls._member_map_
     elif side is None and baseline is not None:
         before = baseline.members
-    if said is None or not before:
+    if members is None or not before:
         return []
-    gone = [name for name in before if name not in said]
+    gone = [name for name in before if name not in members]
     if gone:
         undo.append(enumerations.remove_members(cls, gone))
     return [ClassChange(cls, name, "deleted") for name in gone]
 
 
-def _change_facts(
-    arrival: ArrivedClass, baseline: Baseline | None, side: str | None, undo: Undo
+def _change_metadata(
+    received: ReceivedClass, baseline: Baseline | None, side: str | None, undo: Undo
 ) -> list[ClassChange]:
     changes: list[ClassChange] = []
-    if side is None and baseline is not None and arrival.facts is baseline.facts:
+    if side is None and baseline is not None and received.metadata is baseline.metadata:
         return changes
-    for name in FACTS if side != "worker" else ():
-        value = arrival.facts[name]
-        before = baseline.facts[name] if baseline is not None else ABSENT
-        if side is None and is_same_fact(before, value):
+    for name in METADATA if side != "worker" else ():
+        value = received.metadata[name]
+        before = baseline.metadata[name] if baseline is not None else ABSENT
+        if side is None and is_same_value(before, value):
             continue
-        own = fact(arrival.cls, name)
-        value = value.value if isinstance(value, Word) else value
-        if not is_same_fact(own, value):
-            _set(arrival.cls, name, value, undo, own)
-            changes.append(ClassChange(arrival.cls, name, "set"))
+        own = metadata_value(received.cls, name)
+        value = value.value if isinstance(value, Snapshot) else value
+        if not is_same_value(own, value):
+            _set(received.cls, name, value, undo, own)
+            changes.append(ClassChange(received.cls, name, "set"))
     return changes
 
 
-def _edited(arrival: ArrivedClass) -> dict[str, Any]:
-    """Methods whose code a worker has changed, and the home of the class has not since
-    it sent them: all that a payload changes there."""
+def _edited(received: ReceivedClass) -> dict[str, Any]:
+    """Methods whose code a worker has changed, and the home process has not since it
+    sent
+    them. Only these are changed at the home process of a class."""
     from waybill._core import has_other_code
 
     found: dict[str, Any] = {}
-    word = arrival.word if isinstance(arrival.word, dict) else {}
-    for name in word:
-        said = word[name]
-        own = own_attribute(arrival.cls, name)
-        value = arrival.attributes.get(name, ABSENT)
-        if own is ABSENT or value is ABSENT or not isinstance(said, list) or not said:
+    home = received.home_state if isinstance(received.home_state, dict) else {}
+    for name in home:
+        sent = home[name]
+        own = own_attribute(received.cls, name)
+        value = received.attributes.get(name, ABSENT)
+        if own is ABSENT or value is ABSENT or not isinstance(sent, list) or not sent:
             continue
-        if False in map(snapshots.is_method, (own, value, said[0])):
+        if False in map(is_method, (own, value, sent[0])):
             continue
-        if not has_other_code(own, said[0]) and has_other_code(own, value):
+        if not has_other_code(own, sent[0]) and has_other_code(own, value):
             found[name] = value
     return found
 
@@ -267,7 +277,7 @@ def _set(cls: Any, name: str, value: Any, undo: Undo, own: Any) -> None:
         _put(cls, name, value)
     except (TypeError, AttributeError, ValueError) as error:
         raise _conflict(cls, name, error) from error
-    if name not in snapshots.SPECIAL:
+    if name not in SPECIAL:
         undo.append((_restore, (cls, name, own)))
 
 
@@ -282,7 +292,7 @@ def _delete(cls: Any, name: str, undo: Undo) -> ClassChange:
 
 
 def _put(cls: Any, name: str, value: Any) -> None:
-    if name in FACTS:
+    if name in METADATA:
         type.__setattr__(cls, name, value)
     else:
         class_making.set_class_attribute(cls, name, value)
@@ -298,37 +308,43 @@ def _restore(cls: Any, name: str, own: Any) -> None:
 def _conflict(cls: Any, name: str, error: Exception) -> Exception:
     from waybill._api.errors import refusal
 
+    qualname = metadata_value(cls, "__qualname__")
     return refusal(
         "class_conflict",
-        f"{fact(cls, '__qualname__')} cannot get the {name} that its sender has given "
-        f"it: {error}; send another class, or restart this process",
+        f"{qualname} cannot be given the {name} of the payload: {error}; send another "
+        "class, or restart this process",
     )
 
 
-def take_note(arrival: ArrivedClass) -> list[object]:
-    """Makes what a payload said the baseline; answers what is to be dropped."""
-    old = TABLE.of(arrival.identity, arrival.cls)
-    words, facts, members = arrival.words, arrival.facts, arrival.members
+def record_baseline(received: ReceivedClass) -> list[object]:
+    """Makes the state in the payload the baseline. Returns objects to release after the
+    lock."""
+    old = TABLE.of(received.identity, received.cls)
+    snapshots, metadata, members = (
+        received.snapshots,
+        received.metadata,
+        received.members,
+    )
     is_other = old is None
     if members is None:
         members = old.members if old is not None else frozenset()
     elif old is not None:
         is_other |= members != old.members
-    if words is None and old is not None:
-        words, facts = old.words, old.facts
-    elif words is not None:
-        before = (old.words if old is not None else None) or {}
-        is_other |= before.keys() != words.keys()
-        # What is said again is kept as it was said first: its value is in use.
-        words = dict(words)
-        for name in words:
-            word, last = words[name], before.get(name)
-            # Methods are objects of their own each time, which is seen without this.
-            if word is last or word.kind is Kind.METHOD:
+    if snapshots is None and old is not None:
+        snapshots, metadata = old.snapshots, old.metadata
+    elif snapshots is not None:
+        before = (old.snapshots if old is not None else None) or {}
+        is_other |= before.keys() != snapshots.keys()
+        # An equal snapshot is not replaced: the program uses its value.
+        snapshots = dict(snapshots)
+        for name in snapshots:
+            snapshot, last = snapshots[name], before.get(name)
+            # Methods are new objects in each payload; is_other does not depend on them.
+            if snapshot is last or snapshot.kind is Kind.METHOD:
                 continue
-            words[name] = snapshots.kept(word, last)
-            is_other |= words[name] is not last
-    if old is not None and facts is not old.facts:
-        is_other |= not are_same_facts(old.facts, facts)
-    baseline = Baseline(arrival.cls, words, facts, members, arrival.size)
-    return TABLE.put(arrival.identity, baseline, is_other)
+            snapshots[name] = snapshot_to_keep(snapshot, last)
+            is_other |= snapshots[name] is not last
+    if old is not None and metadata is not old.metadata:
+        is_other |= not is_same_metadata(old.metadata, metadata)
+    baseline = Baseline(received.cls, snapshots, metadata, members, received.size)
+    return TABLE.put(received.identity, baseline, is_other)

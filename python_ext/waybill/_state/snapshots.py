@@ -1,8 +1,8 @@
-"""What a payload says of one attribute, in a form that can be compared with the next.
+"""Snapshots of attributes, to compare one payload of a class with the next.
 
-Compared are marks: content hashes as ``waybill.fingerprint`` takes them, but with
-classes by value as their ids. So no ``__eq__`` or ``__hash__`` of a program runs. Text
-and numbers are their own marks.
+Values are compared by marks: content hashes as those of ``waybill.fingerprint``, but
+with classes by value as their ids. So no ``__eq__`` or ``__hash__`` of a program runs.
+Text and numbers are their own marks.
 Tested by tests/python/classes/test_class_state.py.
 """
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 class Kind:
     """How an attribute is merged."""
 
-    #: Functions, and classmethods and the like around them: always those that came.
+    #: Functions, classmethods and the like: always replaced by the received one.
     METHOD = "method"
     #: Dicts and sets whose keys or items compare by value: merged one by one.
     KEYED = "keyed"
-    #: All else: replaced if the sender changed it.
+    #: Any other value: replaced if the sender changed it.
     WHOLE = "whole"
 
 
-#: Stands for what is not there.
+#: The value of an attribute that does not exist.
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 
 _PLAIN = frozenset({type(None), bool, int, str, bytes})
 _KEYED = frozenset({dict, set, OrderedDict, defaultdict})
 _DEEPEST_KEY = 8
-#: Under which classmethods, properties and the like have their functions.
+#: Attributes in which classmethods, properties and the like hold functions.
 _WRAPPED = "__func__", "fget", "fset", "fdel", "func"
-#: What class_parts tells under the name of something else that the class has.
+#: Names of class_parts that hold a description of the attribute, not its value.
 SPECIAL = frozenset({"_abc_impl", "_member_map_", "__mapper__"})
 
 is_method = _core.is_method
@@ -49,15 +49,15 @@ def is_dunder(name: str) -> bool:
     return len(name) > 4 and name[:2] == name[-2:] == "__"
 
 
-#: Marks of objects that are met again and again, by address: while all of them are held
-#: and none changes.
+#: Marks of objects that occur often, by address. Valid while all of them are alive and
+#: unchanged.
 Marked = dict[int, object]
 
 
 def mark(value: Any, marked: Marked | None = None) -> Any:
-    """What is equal for equal values, and can be compared without code of theirs.
+    """A mark: equal for equal values, and comparable without code of a program.
 
-    The cost is that of all that the value reaches.
+    The cost is that of encoding the value.
     """
     kind = type(value)
     if kind in _PLAIN:
@@ -73,7 +73,7 @@ def mark(value: Any, marked: Marked | None = None) -> Any:
 
 
 def method_mark(value: Any) -> Any:
-    """A mark of a method alone, without the globals that its functions reach."""
+    """A mark of a method without the globals that its functions use."""
     if isinstance(value, types.FunctionType):
         cells = []
         for cell in value.__closure__ or ():
@@ -95,16 +95,17 @@ def _code_mark(value: Any) -> Any:
     return mark(code)
 
 
-def _came(value: Any, settled: Settled | None) -> Any:
-    return settled.get(id(value), (None, value))[1] if settled else value
+def _received_value(value: Any, resolved: Resolved | None) -> Any:
+    return resolved.get(id(value), (None, value))[1] if resolved else value
 
 
-#: Objects that stand in a payload for others, by address, each with what came in fact.
-Settled = dict[int, tuple[object, object]]
+#: Objects of this process that replaced received ones, by address, each with the one
+#: that was received.
+Resolved = dict[int, tuple[object, object]]
 
 
-class Word:
-    """What was said of one attribute."""
+class Snapshot:
+    """The value of one attribute at the time of a payload, and how it is merged."""
 
     __slots__ = (
         "entries",
@@ -121,14 +122,14 @@ class Word:
         self,
         kind: str,
         value: Any,
-        settled: Settled | None = None,
+        resolved: Resolved | None = None,
         marked: Marked | None = None,
     ) -> None:
         self.kind, self.value = kind, value
         if kind is Kind.METHOD:
             return
-        if settled:
-            value = _came(value, settled)
+        if resolved:
+            value = _received_value(value, resolved)
         self.type = type(value)
         self.entries: Any = None
         self.marks: dict[Any, Any] = {}
@@ -143,23 +144,23 @@ class Word:
             for key in self.entries:
                 entry = self.entries[key]
                 if type(entry) not in _PLAIN:
-                    self.marks[key] = mark(_came(entry, settled), marked)
+                    self.marks[key] = mark(_received_value(entry, resolved), marked)
             if self.type is defaultdict:
                 self.make_default = value.default_factory
                 self.factory = mark(self.make_default)
 
-    def is_of_kind(self, other: Word) -> bool:
+    def is_of_kind(self, other: Snapshot) -> bool:
         return self.kind is other.kind and (
             self.kind is not Kind.KEYED or self.type is other.type
         )
 
-    def is_same(self, other: Word) -> bool:
-        """Whether both say the same."""
+    def is_same(self, other: Snapshot) -> bool:
+        """Whether both are of the same value."""
         if not self.is_of_kind(other):
             return False
         if self.kind is Kind.METHOD:
             return bool(method_mark(self.value) == method_mark(other.value))
-        if self.kind is not Kind.KEYED:  # LOST is the same as itself.
+        if self.kind is not Kind.KEYED:  # LOST equals itself.
             return bool(self.mark == other.mark)
         if self.factory != other.factory or len(self.entries) != len(other.entries):
             return False
@@ -172,7 +173,7 @@ class Word:
             is_same = is_same and self._is_same_entry(other, key)
         return is_same
 
-    def _is_same_entry(self, other: Word, key: Any) -> bool:
+    def _is_same_entry(self, other: Snapshot, key: Any) -> bool:
         if key not in self.entries:
             return False
         mine, theirs = self.entries[key], other.entries[key]
@@ -183,7 +184,7 @@ class Word:
         return bool(self.marks[key] == other.marks[key])
 
     def has_entry(self, key: Any, value: Any) -> bool:
-        """Whether this, of a dict, says `value` of a key."""
+        """Whether this is of a dict that had `value` under the key."""
         if self.kind is not Kind.KEYED or self.type is set or key not in self.entries:
             return False
         mine = self.entries[key]
@@ -191,18 +192,18 @@ class Word:
             return type(mine) is type(value) and bool(mine == value)
         return bool(self.marks[key] == mark(value))
 
-    def is_now(self, value: Any) -> bool:
-        """Whether an attribute of this process is still what was said."""
+    def matches(self, value: Any) -> bool:
+        """Whether an attribute of this process still has the value of the snapshot."""
         if self.kind is Kind.METHOD:
             return value is self.value
         if type(value) is not self.type:
             return False
         if self.kind is Kind.WHOLE and self.type in _PLAIN:
             return bool(value == self.value)
-        return self.is_same(Word(self.kind, value))
+        return self.is_same(Snapshot(self.kind, value))
 
-    def told(self) -> list[Any] | None:
-        """The value again, in a list; None if that is gone."""
+    def value_to_send(self) -> list[Any] | None:
+        """The value in a list; None if it is lost or cannot be sent."""
         if self.kind is Kind.METHOD:
             return [self.value]
         value = self.value
@@ -212,13 +213,13 @@ class Word:
             value = self.type(self.entries)
         try:
             _core.content_hash(value, False, True)
-        except Exception:  # It cannot travel.
+        except Exception:  # It cannot be sent.
             return None
-        return [value] if self.is_same(Word(self.kind, value)) else None
+        return [value] if self.is_same(Snapshot(self.kind, value)) else None
 
-    def stands_for(self, own: Any) -> bool:
-        """Whether it was made in the place of something that cannot travel, as `own`
-        was."""
+    def replaces_unsendable(self, own: Any) -> bool:
+        """Whether both this value and `own` are substitutes for objects that cannot be
+        sent."""
         if type(own) is not self.type or self.type in _PLAIN:
             return False
         try:
@@ -227,65 +228,69 @@ class Word:
             return True
         return False
 
-    def patch_of(self, base: Word | None, own: Any) -> Patch | None:
-        """How to change a dict or set of this process; None if it stays."""
+    def patch_of(self, base: Snapshot | None, own: Any) -> Patch | None:
+        """The changes to a dict or set of this process; None if there are none."""
         patch = Patch(self, base, own)
         return patch if patch.is_needed else None
 
 
-def word(
+def snapshot_of(
     name: str,
     value: Any,
-    settled: Settled | None = None,
+    resolved: Resolved | None = None,
     marked: Marked | None = None,
-    last: Word | None = None,
-) -> Word:
-    """What a payload says by giving an attribute this value.
+    last: Snapshot | None = None,
+) -> Snapshot:
+    """A snapshot of an attribute that a payload gives this value.
 
-    That is ``last``, what was said before, if it is plain and the same.
+    Returns ``last``, the snapshot before, if the value is plain and the same.
     """
-    came = _came(value, settled) if settled else value
-    if is_method(came):
-        return Word(Kind.METHOD, value)
-    is_plain = type(came) in _PLAIN and last is not LOST
-    if last is not None and is_plain and last.is_now(came):
+    received = _received_value(value, resolved) if resolved else value
+    if is_method(received):
+        return Snapshot(Kind.METHOD, value)
+    is_plain = type(received) in _PLAIN and last is not LOST
+    if last is not None and is_plain and last.matches(received):
         return last
-    is_keyed = type(came) in _KEYED and name not in SPECIAL and not is_dunder(name)
-    if is_keyed and all(map(_is_key, list(came))):
-        return Word(Kind.KEYED, value, settled, marked)
-    return Word(Kind.WHOLE, value, settled, marked)
+    is_keyed = type(received) in _KEYED and name not in SPECIAL and not is_dunder(name)
+    if is_keyed and all(map(_is_key, list(received))):
+        return Snapshot(Kind.KEYED, value, resolved, marked)
+    return Snapshot(Kind.WHOLE, value, resolved, marked)
 
 
-#: What was said, and nobody here knows any more.
-LOST = Word("lost", None)
+#: The snapshot of a value that is lost.
+LOST = Snapshot("lost", None)
 
 
-def kept(word: Word, before: Word | None) -> Word:
-    """The word to keep of what was said now and before, with no object too many."""
-    if word is LOST:
-        return before or word
-    if word.kind is Kind.METHOD:
-        return word
-    if before is not None and before.is_same(word):
+def snapshot_to_keep(snapshot: Snapshot, before: Snapshot | None) -> Snapshot:
+    """The snapshot for the baseline, of this one and the one before; it holds no object
+    that it does not need."""
+    if snapshot is LOST:
+        return before or snapshot
+    if snapshot.kind is Kind.METHOD:
+        return snapshot
+    if before is not None and before.is_same(snapshot):
         return before
-    if word.kind is Kind.KEYED:
-        word.value = None  # Its entries are enough.
-    elif word.type in (list, dict):
-        word.value = word.value.copy()  # The object itself is in use and may change.
-    return word
+    if snapshot.kind is Kind.KEYED:
+        snapshot.value = None  # The entries suffice.
+    elif snapshot.type in (list, dict):
+        # A copy, since the program may change the object.
+        snapshot.value = snapshot.value.copy()
+    return snapshot
 
 
-def of_module(module: types.ModuleType, marked: Marked) -> dict[str, Word]:
-    """What a payload says of a module that came by value."""
+def snapshots_of_module(
+    module: types.ModuleType, marked: Marked
+) -> dict[str, Snapshot]:
+    """Snapshots of the attributes of a module that was received by value, by name."""
     namespace, found = vars(module), {}
     for name in list(namespace):
         if not is_dunder(name):
-            found[name] = word(name, namespace[name], None, marked)
+            found[name] = snapshot_of(name, namespace[name], None, marked)
     return found
 
 
 def _is_key(key: Any, depth: int = 0) -> bool:
-    """Whether a key compares by value, and without code of a program."""
+    """Whether a key is compared by value, without code of a program."""
     kind = type(key)
     if kind in _PLAIN:
         return True
@@ -304,7 +309,7 @@ def _is_key(key: Any, depth: int = 0) -> bool:
 
 
 def _is_usual(kind: type, usual: type) -> bool:
-    """Whether a type compares and hashes as `usual` does, or as a type in C does."""
+    """Whether a type takes `__eq__` and `__hash__` from `usual` or from a type in C."""
     for name in ("__eq__", "__hash__"):
         for base in kind.__mro__:
             found = vars(base).get(name)
@@ -317,43 +322,47 @@ def _is_usual(kind: type, usual: type) -> bool:
 
 
 class Patch:
-    """Changes of a dict or set of this process: three ways, by key.
+    """A three-way merge of a dict or set, by key.
 
-    Added and changed keys are the sender's, keys that it dropped are deleted, keys of
-    this process stay, after the sender's in order.
+    Keys that the sender added or changed are set, keys that it removed are deleted, and
+    keys that this process added stay, in order after the sender's.
     """
 
-    def __init__(self, word: Word, base: Word | None, own: Any) -> None:
+    def __init__(self, snapshot: Snapshot, base: Snapshot | None, own: Any) -> None:
         before = base.entries if base is not None else {}
         self._own_before = own.copy()
         self._set: dict[Any, Any] = {}
-        current: Any = set(own) if word.type is set else dict(own)
-        for key in word.entries:
-            is_said_again = base is not None and base._is_same_entry(word, key)
-            is_there = word.type is set and key in current
-            if not is_said_again and not is_there:
-                self._set[key] = word.entries[key]
+        current: Any = set(own) if snapshot.type is set else dict(own)
+        for key in snapshot.entries:
+            is_unchanged = base is not None and base._is_same_entry(snapshot, key)
+            is_there = snapshot.type is set and key in current
+            if not is_unchanged and not is_there:
+                self._set[key] = snapshot.entries[key]
         self._gone: list[Any] = []
         for key in before:
-            if key not in word.entries and key in current:
+            if key not in snapshot.entries and key in current:
                 self._gone.append(key)
         self._order: dict[Any, Any] | None = None
         self._factory = ABSENT
-        if word.type is defaultdict and (base is None or base.factory != word.factory):
-            self._factory = word.make_default
-        if word.type is not set:
-            self._find_order(word, current, before)
-        self._type = word.type
+        if snapshot.type is defaultdict and (
+            base is None or base.factory != snapshot.factory
+        ):
+            self._factory = snapshot.make_default
+        if snapshot.type is not set:
+            self._find_order(snapshot, current, before)
+        self._type = snapshot.type
 
-    def _find_order(self, word: Word, current: dict[Any, Any], before: Any) -> None:
-        # In the sender's order, then what is of this process alone.
+    def _find_order(
+        self, snapshot: Snapshot, current: dict[Any, Any], before: Any
+    ) -> None:
+        # The sender's keys in its order, then those of this process alone.
         wanted: dict[Any, Any] = {}
-        kept: list[Any] = []
-        for key in word.entries:
+        common: list[Any] = []
+        for key in snapshot.entries:
             if key in self._set or key in current:
                 wanted[key] = self._set.get(key, current.get(key))
             if key in before:
-                kept.append(key)
+                common.append(key)
         for key in current:
             if key not in wanted and key not in before:
                 wanted[key] = current[key]
@@ -361,7 +370,7 @@ class Patch:
         for key in self._gone:
             del simple[key]
         simple.update(self._set)
-        is_moved = list(before) != kept
+        is_moved = list(before) != common
         if list(simple) != list(wanted) and (self._set or self._gone or is_moved):
             self._order = wanted
 
@@ -371,7 +380,7 @@ class Patch:
         return any(changes) or self._factory is not ABSENT
 
     def run(self, own: Any, undo: list[tuple[Callable[..., object], Any]]) -> None:
-        """Changes `own`, and adds to `undo` what takes that back."""
+        """Changes `own`, and adds the call that undoes it to `undo`."""
         factory = own.default_factory if self._type is defaultdict else None
         undo.append((self._restore, (own, factory)))
         if self._type is set:

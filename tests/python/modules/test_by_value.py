@@ -232,7 +232,7 @@ def test_what_is_no_imported_module_is_a_value_error(function, module):
 
 @pytest.mark.parametrize("module", ["bv_nowhere", types.ModuleType("bv_no"), 5, None])
 def test_by_value_of_what_is_no_imported_module_is_a_value_error(module):
-    with pytest.raises(ValueError, match="is no imported module"):
+    with pytest.raises(ValueError, match="is not an imported module"):
         waybill.dumps(1, by_value=[module])
 
 

@@ -68,7 +68,7 @@ def test_who_asks_for_files_that_did_not_travel_is_told(payload_of, what):
         fresh_process.load(payload_of(what), "value()")
 
     assert caught.value.kind == "FileNotFoundError"
-    assert "did not travel: the package came by value" in str(caught.value)
+    assert "was not sent: the package was sent by value" in str(caught.value)
     assert "pd_package" in str(caught.value)
 
 
