@@ -260,7 +260,7 @@ def configure(**options: Any) -> None:
     CLASSES.generation += 1
 
 
-def travelling(options: Mapping[str, Any]) -> dict[str, Any]:
+def forwarded_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of these options that engines hand on to their workers. TypeError for what
     is no option."""
     _demand_known(options)

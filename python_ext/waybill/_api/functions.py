@@ -122,7 +122,7 @@ def warn_of_size(
     lazy.load("_explain.size_warnings").warn(size, obj, encoding, is_given)
 
 
-def demand_protocol(protocol: int | None, buffer_callback: object) -> None:
+def check_protocol(protocol: int | None, buffer_callback: object) -> None:
     """Raises ValueError for what pickle refuses: buffers before protocol 5."""
     if buffer_callback is not None and protocol is not None and 0 <= protocol < 5:
         raise ValueError("buffer_callback needs protocol >= 5")
@@ -142,7 +142,7 @@ def encode_options(
     environment: bool | None = None,
 ) -> EncodeOptions:
     """What ``encode`` takes besides the object, without the hooks of a Pickler."""
-    demand_protocol(protocol, buffer_callback)
+    check_protocol(protocol, buffer_callback)
     return (
         None,
         None,

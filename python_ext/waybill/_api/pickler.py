@@ -7,7 +7,7 @@ from waybill._api.configuration import chosen
 from waybill._api.functions import decode_options, encode_options, size_of, warn_of_size
 from waybill._modules.by_value import with_registered
 from waybill._streams.files import takes_at_once, write_all, write_chunks
-from waybill._streams.incoming import Arriving
+from waybill._streams.incoming import IncomingPayload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Unpickler:
         #: be handed to another Unpickler.
         self.memo: list[dict[int, object]] = []
         #: The payload that is being read.
-        self._arriving = Arriving(self._options[-1])
+        self._arriving = IncomingPayload(self._options[-1])
 
     def load(self) -> Any:
         """Reads one object. Raises EOFError at the end of the file, and what loads()
@@ -197,7 +197,7 @@ class Unpickler:
         overrides = type(self).find_class is not Unpickler.find_class
         find_class = self.find_class if overrides else vars(self).get("find_class")
         data = arriving.read(read, self._read_into)
-        self._arriving = Arriving(self._options[-1])
+        self._arriving = IncomingPayload(self._options[-1])
         decoding = (
             getattr(self, "persistent_load", None),
             find_class,

@@ -29,8 +29,8 @@ from waybill._commands import (
     tell_refusal,
 )
 from waybill._environment.renames import Renames
-from waybill._streams.files import decoded, only_payload
-from waybill._streams.incoming import Arriving
+from waybill._streams.files import decoded, read_single_payload
+from waybill._streams.incoming import IncomingPayload
 
 #: Characters of a file with rules; a longer one may have no end.
 MOST_RULES = 1 << 20
@@ -142,13 +142,15 @@ def read_keys(options: argparse.Namespace) -> security.KeyRing | None:
     return ring
 
 
-def read_payload(path: str, arriving: Arriving) -> bytearray:
+def read_payload(path: str, arriving: IncomingPayload) -> bytearray:
     """One payload, or so much that it is clearly none: /dev/zero has no end."""
     if path == "-":
         stdin = sys.stdin.buffer
-        return only_payload(stdin.read, arriving, getattr(stdin, "readinto", None))
+        return read_single_payload(
+            stdin.read, arriving, getattr(stdin, "readinto", None)
+        )
     with open(path, "rb") as file:
-        return only_payload(file.read, arriving, file.readinto)
+        return read_single_payload(file.read, arriving, file.readinto)
 
 
 def check_json(result: object) -> None:
@@ -240,7 +242,7 @@ def run(options: argparse.Namespace) -> int:
         policy = read_policy(options.policy)
         keys = read_keys(options)
         renames = read_renames(options.rename)
-        arriving = Arriving(load_options_of(policy, keys, None))
+        arriving = IncomingPayload(load_options_of(policy, keys, None))
         data = read_payload(options.file, arriving)
     except (Misunderstanding, waybill.DecodeError) as error:
         return fail(error, options.json, code_of(error))

@@ -148,7 +148,7 @@ def make_type_alias(name, module, parameters, qualified_name):
     aliases. Its parameters are those of the statement, which has none, and None among
     the constants in their place.
     """
-    _reducers._demand_name(name)
+    _reducers.require_identifier(name)
     source = f"def make(box):\n type {name} = box[0]({_FORMAT})\n return {name}"
     scope = {"__name__": module}
     exec(source, scope)

@@ -153,7 +153,7 @@ def _evaluator_of(variable):
 
 def make_deferred_type_variable(name, evaluator):
     """A type variable whose bound is evaluated when it is asked for (3.12)."""
-    _demand_name(name)
+    require_identifier(name)
     scope = {"evaluator": evaluator}
     # From 3.14 on such functions are told a format; 1 is that of values.
     call = "evaluator(1)" if sys.version_info >= (3, 14) else "evaluator()"
@@ -346,7 +346,7 @@ for _row, _reducer in _ROWS.items():
         NAMED_REDUCERS.setdefault(_name, {})[_module] = _reducer
 
 
-def _demand_name(name):
+def require_identifier(name):
     # It becomes part of source text, which must hold nothing but a name there.
     if not name.isidentifier():
         raise ValueError(f"{name!r} is no name")
@@ -362,9 +362,9 @@ def make_lazy_import(module, name):
         found = __import__(module, fromlist=[name] if name else ())
         return getattr(found, name) if name else found
     for part in module.split("."):
-        _demand_name(part)
+        require_identifier(part)
     if name is not None:
-        _demand_name(name)
+        require_identifier(name)
     scope = {"__name__": "waybill", "__package__": ""}
     if name is None:
         exec(f"lazy import {module}", scope)

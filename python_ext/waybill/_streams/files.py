@@ -15,7 +15,7 @@ from waybill import _core
 from waybill._api.configuration import OPTIONS, chosen
 from waybill._api.functions import chunks_with, decode_options, head_of
 from waybill._api.load_options import load_options_of
-from waybill._streams.incoming import Arriving, blocks
+from waybill._streams.incoming import IncomingPayload, blocks
 from waybill._streams.progress import Reporter, Watched, pieces
 
 TYPE_CHECKING = False
@@ -74,7 +74,7 @@ def load(
     it takes more than a second. What the callable raises ends the reading.
     """
     given = (options.get(name) for name in ("policy", "keys", "limits"))
-    arriving = Arriving(load_options_of(*given))
+    arriving = IncomingPayload(load_options_of(*given))
     if mmap and isinstance(file, (str, os.PathLike)):
         return _map(file, mmap, check or "never", options)
     if mmap or check is not None:
@@ -92,13 +92,13 @@ def load(
 
 
 def loaded(
-    arriving: Arriving,
+    arriving: IncomingPayload,
     read: Callable[[int], Buffer | None],
     read_into: Callable[[memoryview], int | None] | None,
     options: dict[str, Any],
     is_alone: bool = False,
 ) -> Any:
-    """The object of a payload that a file gives; see ``only_payload`` for the last."""
+    """Loads one payload from a file; see ``read_single_payload`` for ``is_alone``."""
     if is_alone and chosen("code", options.get("code")):
         # What is opaque is sent on with all of its payload.
         whole = io.BytesIO()
@@ -106,7 +106,7 @@ def loaded(
             whole.write(chunk)
         return _core.loads(whole.getvalue(), **options)
     if is_alone:
-        data = only_payload(read, arriving, read_into)
+        data = read_single_payload(read, arriving, read_into)
     else:
         data = arriving.read(read, read_into)
     return decoded(data, arriving.stored, **options)
@@ -266,9 +266,9 @@ def _is_raw(write: object) -> bool:
     return isinstance(getattr(write, "__self__", None), io.RawIOBase)
 
 
-def only_payload(
+def read_single_payload(
     read: Callable[[int], Buffer | None],
-    arriving: Arriving,
+    arriving: IncomingPayload,
     read_into: Callable[[memoryview], int | None] | None = None,
 ) -> bytearray:
     """What a file's ``read`` gives of a payload that should be alone in it."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BYTEARRAY, _SOURCE = 1, 4
 
 
-class Arriving:
+class IncomingPayload:
     """One payload of a stream, as far as the stream has given it."""
 
     __slots__ = ("_load_options", "_places", "_stream_length", "data", "stored")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from waybill._api.configuration import configure, travelling
+from waybill._api.configuration import configure, forwarded_options
 from waybill._core import dumps, loads
 from waybill.security import Policy
 
@@ -28,7 +28,7 @@ def take(options: dict[str, Any]) -> None:
     global _given, _packed
     if not options:
         return
-    given = {**_given, **travelling(options)}
+    given = {**_given, **forwarded_options(options)}
     packed = dumps(given) if given else b""
     configure(**options)
     _given, _packed = given, packed

@@ -30,7 +30,7 @@ from waybill import _core
 from waybill._api.configuration import chosen
 from waybill._api.errors import EncodeError
 from waybill._api.functions import (
-    demand_protocol,
+    check_protocol,
     dumps_with,
     encode_options,
     warn_of_size,
@@ -111,7 +111,7 @@ def dumps(
     ``protocol`` is taken for the sake of code that was written for pickle; protocol 5
     is what is written.
     """
-    demand_protocol(protocol, buffer_callback)
+    check_protocol(protocol, buffer_callback)
     return dumps_or(obj, instead_of(obj), buffer_callback)
 
 
@@ -165,7 +165,7 @@ class Pickler:
             self._write = file.write
         except AttributeError:
             raise TypeError("file must have a 'write' attribute") from None
-        demand_protocol(protocol, buffer_callback)
+        check_protocol(protocol, buffer_callback)
         self._buffer_callback = buffer_callback
 
     def dump(self, obj: object) -> None:

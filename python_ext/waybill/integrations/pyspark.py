@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any, BinaryIO
 
 from waybill._api.errors import EncodeError
-from waybill._api.functions import demand_protocol
+from waybill._api.functions import check_protocol
 from waybill._streams.files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
@@ -57,7 +57,7 @@ def dumps(
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> bytes:
     """In the place of ``pyspark.cloudpickle.dumps``."""
-    demand_protocol(protocol, buffer_callback)
+    check_protocol(protocol, buffer_callback)
     if buffer_callback is None:
         try:
             return _dumps_plain(obj, protocol)

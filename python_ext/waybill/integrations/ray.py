@@ -16,7 +16,7 @@ from pickle import PickleBuffer
 from typing import Any, BinaryIO, NamedTuple
 
 from waybill._api.configuration import chosen
-from waybill._api.functions import demand_protocol
+from waybill._api.functions import check_protocol
 from waybill._streams.files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
@@ -59,7 +59,7 @@ def dumps(
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> bytes:
     """In the place of ``ray.cloudpickle.dumps``."""
-    demand_protocol(protocol, buffer_callback)
+    check_protocol(protocol, buffer_callback)
     reducers = _reducers()
     data = dumps_with_hooks(obj, None, reducers, buffer_callback)
     # Ray takes buffers out of band for values only. A worker that gets one has loaded
