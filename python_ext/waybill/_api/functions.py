@@ -1,4 +1,4 @@
-"""The functions of waybill that are a few lines of Python around the extension."""
+"""Public functions that add little to the extension, and the options of a call."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from waybill._reducers.replacements import Replacement
     from waybill.security import KeyRing, Limits, Policy, SigningKey
 
-#: Bytes of what is refused for how it begins.
-_BEGINNING = 1 << 20
+#: How many bytes of invalid data the extension gets; its start suffices to refuse it.
+_REFUSED_SIZE = 1 << 20
 
 
 class ImportRecord(NamedTuple):
-    """One module that a payload needs, with the first place that showed the need."""
+    """A module that a payload needs, with the first code or value that needs it."""
 
-    #: Full dotted name; with leading dots when it is relative (only for time "call").
+    #: Full dotted name; with leading dots if it is relative (only for time "call").
     module: str
-    #: "load": imported by ``loads``. "call": by an import statement in a body, when it
-    #: runs. "lazy": a lazy import (PEP 810), when its name is first used.
+    #: "load": imported by ``loads``. "call": imported by a statement in a body, when
+    #: that runs. "lazy": a lazy import (PEP 810), when its name is first used.
     time: str
-    #: The expression that needs it; the module's name where a value is the module.
+    #: The expression that needs the module; its name if a value is the module.
     chain: str
-    #: Qualified name of the function; "" when the need comes from a value.
+    #: Qualified name of the function; "" if a value needs the module.
     function: str
-    #: Where that code stands; "" and 0 when unknown.
+    #: File and line of the expression; "" and 0 if unknown.
     file: str
     line: int
 
@@ -47,19 +47,18 @@ class ImportRecord(NamedTuple):
 def imports(obj: object, *, by_value: bool = False) -> tuple[ImportRecord, ...]:
     """The imports that ``dumps(obj)`` would list, as a tuple of ImportRecord.
 
-    Without those of waybill's own that make objects, which every receiver has.
-    Nothing is imported and no payload is made; objects that could not travel are no
-    error. With ``by_value``, a function that could be imported where it goes is looked
-    into all the same.
+    Modules of waybill are left out, since every receiver has them. Nothing is imported
+    and no payload is made; objects that cannot be sent raise no error. With
+    ``by_value``, functions are examined even if the receiver could import them.
     """
     return tuple(map(ImportRecord._make, _core.imports(obj, by_value)))
 
 
 def inspect(data: Buffer) -> dict[str, Any]:
-    """What is in a payload, as a dict, without building any of it.
+    """Describes the content of a payload, as a dict, without building objects.
 
-    The keys are those of ``waybill inspect --json`` (docs/cli.md). Works for payloads
-    of any Python version. Raises DecodeError for what is no payload.
+    The keys are those of ``waybill inspect --json`` (docs/cli.md). Accepts payloads of
+    any Python version. Raises DecodeError for data that is not a payload.
     """
     import json
 
@@ -68,13 +67,13 @@ def inspect(data: Buffer) -> dict[str, Any]:
 
 
 def fingerprint(obj: object) -> str:
-    """32 hexadecimal digits that are equal for equal object graphs.
+    """A cache key: 32 hexadecimal digits that are equal for equal object graphs.
 
-    A key for caches: file names and line numbers of code do not count, nor do the ids
-    of classes. Sets make poor keys if their items are instances that differ only in
-    attributes which their ``repr`` does not show, or functions of the same code that
-    hold different values: such items are taken in the set's own order, which may change
-    from process to process. Raises EncodeError for what cannot travel.
+    It does not depend on file names and line numbers of code, nor on ids of classes.
+    Sets are poor keys if their items are instances that differ only in attributes which
+    their ``repr`` does not show, or functions of the same code with different values:
+    such items are hashed in the order of the set, which may change from process to
+    process. Raises EncodeError for an object that cannot be sent.
     """
     return _core.content_hash(obj, False, False).hex()
 
@@ -86,7 +85,7 @@ def dumps_with(
     warn_above: int | None = None,
     **options: Any,
 ) -> bytes:
-    """``dumps`` with options; the extension calls it but for those of engines."""
+    """``dumps`` with other options than engines use; called by the extension."""
     encoding = encode_options(protocol, **options)
     limit = chosen("warn_above", warn_above)
     data = _core.encode(obj, encoding)
@@ -102,7 +101,7 @@ def chunks_with(
     warn_above: int | None = None,
     **options: Any,
 ) -> list[Buffer]:
-    """``dumps`` as bytes-like objects, one behind the other; see ``encode_chunks``."""
+    """``dumps`` as a list of consecutive bytes-like objects; see ``encode_chunks``."""
     encoding = encode_options(protocol, **options)
     limit = chosen("warn_above", warn_above)
     chunks = _core.encode_chunks(obj, encoding)
@@ -118,12 +117,12 @@ def size_of(chunks: Iterable[Buffer]) -> int:
 def warn_of_size(
     size: int, obj: object, encoding: EncodeOptions | None, is_given: bool = False
 ) -> None:
-    """Warns that a payload is large; see ``size_warnings.warn``."""
+    """Issues a SizeWarning; see ``size_warnings.warn`` for the arguments."""
     lazy.load("_explain.size_warnings").warn(size, obj, encoding, is_given)
 
 
 def check_protocol(protocol: int | None, buffer_callback: object) -> None:
-    """Raises ValueError for what pickle refuses: buffers before protocol 5."""
+    """Raises ValueError, as pickle does, for a buffer_callback before protocol 5."""
     if buffer_callback is not None and protocol is not None and 0 <= protocol < 5:
         raise ValueError("buffer_callback needs protocol >= 5")
 
@@ -141,7 +140,7 @@ def encode_options(
     source: Source | None = None,
     environment: bool | None = None,
 ) -> EncodeOptions:
-    """What ``encode`` takes besides the object, without the hooks of a Pickler."""
+    """The options of ``encode``, checked, without the hooks of a Pickler."""
     check_protocol(protocol, buffer_callback)
     return (
         None,
@@ -165,17 +164,18 @@ def prepare(
 ) -> PreparedCall:
     """Encodes a function once, to send it with many arguments.
 
-    ``prepare(f).dumps(*args, **kwargs)`` gives the payload of
+    ``prepare(f).dumps(*args, **kwargs)`` returns the payload of
     ``waybill.calls.dumps_call(f, args, kwargs)``, at the cost of the arguments alone.
-    The function is frozen: it is sent as it is now, with its globals, closure,
-    defaults and classes, whatever becomes of them later. ``refresh()`` of the prepared
-    call looks at it again, and ``digest`` names what was prepared. What the arguments
-    share with the function, such as a class of the same script, is sent as frozen, too.
+    The function is sent in its present state, with its globals, closure, defaults and
+    classes; later changes to them are not sent. ``refresh()`` of the prepared call
+    encodes it again, and ``digest`` identifies the prepared state. Objects that the
+    arguments share with the function, such as a class of the same script, are sent in
+    their prepared state, too.
 
-    Options are those of ``dumps``, without ``buffer_callback``. ``warn_above`` tells
-    now of a function that is larger without arguments, and then of calls whose
-    arguments are; else of calls that are. Raises EncodeError for a function that cannot
-    travel, and TypeError for what is not callable.
+    Options are those of ``dumps``, without ``buffer_callback``. If the function alone
+    is larger than ``warn_above``, the warning is issued now, and later for calls whose
+    arguments are larger; else for calls that are larger. Raises EncodeError for a
+    function that cannot be sent, and TypeError for an object that is not callable.
     """
     if "buffer_callback" in options:
         raise TypeError("a prepared call has all of its buffers in its payload")
@@ -190,7 +190,7 @@ def prepare(
 
 
 def loads_with(data: Buffer, *, copy: bool = True, **options: Any) -> Any:
-    """``loads`` with options; the extension calls it but for those of engines."""
+    """``loads`` with options; called by the extension like ``dumps_with``."""
     decoding = decode_options(data, **options)
     if copy:
         return _core.decode(data, decoding)
@@ -216,9 +216,9 @@ def decode_options(
     encoding: str = "ASCII",
     errors: str = "strict",
 ) -> DecodeOptions:
-    """What ``decode`` takes besides the data, without the hooks of an Unpickler.
+    """The options of ``decode``, checked, without the hooks of an Unpickler.
 
-    ``data``: all of the payload; None if it is not to be had in one piece.
+    ``data``: the whole payload; None if it is not in one buffer.
     """
     return (
         None,
@@ -236,7 +236,7 @@ def decode_options(
 
 
 def opaque_of(code: str | None, data: Buffer | None) -> Payload | None:
-    """What makes the stand-ins of what cannot be built; None if that is an error."""
+    """The factory of opaque objects; None unless ``code="opaque"`` is chosen."""
     if not chosen("code", code):
         return None
     payload: type[Payload] = lazy.load("_kinds.opaque").Payload
@@ -244,15 +244,15 @@ def opaque_of(code: str | None, data: Buffer | None) -> Payload | None:
 
 
 def head_of(memory: memoryview) -> Buffer:
-    """The head of a payload with stored buffers, which its last bytes tell the size of;
-    of any other, all of it. Of what is no payload, or was cut, as much as it takes to
-    be refused: it may be a file of any size."""
+    """The head of a payload with stored buffers, whose size is in its last bytes; the
+    whole payload if it has none. Of data that is not a payload, or is truncated, a
+    prefix that suffices to refuse it: the file may have any size."""
     if b"wb" not in bytes(memory[:20]):
-        return bytes(memory[:_BEGINNING])
+        return bytes(memory[:_REFUSED_SIZE])
     if memory[0] != 0x99:
         whole = memory.obj
         if isinstance(whole, bytes) and len(whole) == len(memory):
             return whole
         return memory
     size = int.from_bytes(memory[-8:], "big")
-    return bytes(memory[: size if size < len(memory) else _BEGINNING])
+    return bytes(memory[: size if size < len(memory) else _REFUSED_SIZE])

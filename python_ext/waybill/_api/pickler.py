@@ -6,7 +6,7 @@ from waybill import _core
 from waybill._api.configuration import chosen
 from waybill._api.functions import decode_options, encode_options, size_of, warn_of_size
 from waybill._modules.by_value import with_registered
-from waybill._streams.files import takes_at_once, write_all, write_chunks
+from waybill._streams.files import write_all, write_chunks, writes_synchronously
 from waybill._streams.incoming import IncomingPayload
 
 TYPE_CHECKING = False
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Pickler:
-    """Writes payloads to a file; objects that several of them hold stay one.
+    """Writes payloads to a file. An object in several of them is sent once.
 
     Subclasses may define ``persistent_id(obj)``, ``reducer_override(obj)`` and
-    ``dispatch_table``, which mean what they mean in pickle. Options are those of
-    ``dumps``. Not to be used by two threads at once.
+    ``dispatch_table``, as for pickle. Options are those of ``dumps``. Not to be used by
+    two threads at once.
     """
 
     def __init__(
@@ -43,19 +43,19 @@ class Pickler:
         encoding = encode_options(protocol, **options)
         self._buffer_callback = encoding[3]
         self._by_value = chosen("by_value", by_value)
-        #: What goes into the header of the payloads from now on.
+        #: The application field of the payloads from now on.
         self.application = encoding[7]
-        self._others = encoding[8:]
+        self._other_options = encoding[8:]
         self._warn_above = chosen("warn_above", warn_above)
-        self._is_asked_to_warn = warn_above is not None
-        #: What earlier payloads hold; may be handed to another Pickler.
+        self._has_own_limit = warn_above is not None
+        #: The objects of earlier payloads; may be passed to another Pickler.
         self.memo = PicklerMemo()
 
     def dump(self, obj: object) -> None:
         """Writes one object. Raises EncodeError; then nothing was written.
 
-        If ``write`` raises, nobody knows what has arrived: what is dumped after that
-        refers to nothing that came before.
+        If ``write`` raises, the receiver may or may not have the payload, so the next
+        payload does not refer to earlier ones.
         """
         try:
             write, memo = self._write, self.memo
@@ -68,7 +68,7 @@ class Pickler:
         if not callable(getattr(self, "reducer_override", write)):
             raise TypeError("reducer_override is not callable")
         objects, number = memo.begin(), memo.payloads
-        at_once = takes_at_once(write)
+        takes_chunks = writes_synchronously(write)
         encoding: EncodeOptions = (
             getattr(self, "persistent_id", None),
             getattr(self, "reducer_override", None),
@@ -78,69 +78,70 @@ class Pickler:
             number,
             with_registered(self._by_value),
             self.application,
-            *self._others,
+            *self._other_options,
         )
         try:
-            encode = _core.encode_chunks if at_once else _core.encode
+            encode = _core.encode_chunks if takes_chunks else _core.encode
             written = encode(obj, encoding)
             if self._warn_above:
                 self._check_size(written, obj, encoding)
         except BaseException:
-            memo.give_up(objects)
+            memo.roll_back(objects)
             raise
         if isinstance(written, list):
             write_chunks(write, written)
         else:
             write_all(write, written)
-        memo.arrived(number, objects is not None)
+        memo.commit(number, objects is not None)
 
     def _check_size(
         self, written: bytes | list[Buffer], obj: object, encoding: EncodeOptions
     ) -> None:
         size = size_of(written) if isinstance(written, list) else len(written)
         if self._warn_above and size > self._warn_above:
-            # Hooks are called once for each object. What refers to earlier payloads is
-            # smaller than an explanation would have it.
+            # An explanation would call hooks of the program a second time, and count
+            # objects of earlier payloads, to which this one only refers.
             is_plain = encoding[:3] == (None,) * 3 and encoding[5] == 0
             explained = (*encoding[:4], None, *encoding[5:]) if is_plain else None
-            warn_of_size(size, obj, explained, self._is_asked_to_warn)
+            warn_of_size(size, obj, explained, self._has_own_limit)
 
     def clear_memo(self) -> None:
-        """Forgets what was written; the next payload stands by itself."""
+        """Forgets the objects; the next payload does not refer to earlier ones."""
         self.memo.clear()
 
 
 class PicklerMemo:
-    """What a Pickler has written: how many payloads, and which objects are where."""
+    """The number of payloads that a Pickler has written, and where each object is."""
 
     def __init__(self) -> None:
         self.payloads = 0
         self.objects: dict[int, tuple[int, int, object]] = {}
-        #: Whether ``payloads`` may be wrong: one is being written, or failed on its
-        #: way. What names earlier payloads by number would then name others.
-        self._is_in_doubt = False
-        self._noted = 0
+        #: Whether ``payloads`` may be wrong, since a payload is being written or its
+        #: write failed. References by number might then name other payloads.
+        self._is_uncertain = False
+        self._count_before = 0
 
     def begin(self) -> dict[int, tuple[int, int, object]] | None:
-        """Where a payload notes its objects; None if it has to stand by itself."""
-        if self._is_in_doubt:
+        """Begins a payload. Returns the table in which it records its objects; None if
+        the payload must not refer to earlier ones."""
+        if self._is_uncertain:
             return None
-        self._noted = len(self.objects)
-        self._is_in_doubt = True
+        self._count_before = len(self.objects)
+        self._is_uncertain = True
         return self.objects
 
-    def give_up(self, objects: dict[int, tuple[int, int, object]] | None) -> None:
-        """The payload was not made, but may have begun to note objects."""
+    def roll_back(self, objects: dict[int, tuple[int, int, object]] | None) -> None:
+        """Ends a payload that failed: removes the objects that it recorded."""
         if objects is None:
             return
-        while len(objects) > self._noted:
+        while len(objects) > self._count_before:
             objects.popitem()
-        self._is_in_doubt = False
+        self._is_uncertain = False
 
-    def arrived(self, number: int, is_noted: bool) -> None:
-        """The payload was written; it was made when there were ``number`` others."""
-        # There are more if a reducer has used the same Pickler meanwhile.
-        self._is_in_doubt = not is_noted or self.payloads != number
+    def commit(self, number: int, is_recorded: bool) -> None:
+        """Ends a payload that was written. ``number``: ``payloads`` at its begin."""
+        # There are more payloads if a reducer has used the same Pickler meanwhile.
+        self._is_uncertain = not is_recorded or self.payloads != number
         self.payloads += 1
 
     def clear(self) -> None:
@@ -150,43 +151,43 @@ class PicklerMemo:
         memo = PicklerMemo()
         memo.payloads = self.payloads
         memo.objects = self.objects.copy()
-        memo._is_in_doubt = self._is_in_doubt
+        memo._is_uncertain = self._is_uncertain
         return memo
 
 
 class Unpickler:
     """Reads the payloads of a Pickler from a file, one by one.
 
-    Subclasses may define ``persistent_load(id)`` and override
-    ``find_class(module, name)``, which decides what a global name means; where it is
-    overridden, modules are imported as it sees fit, and not before. Options are those
-    of ``loads``, but ``copy``, and what each load takes from ``waybill.configure``:
-    ``reset_classes`` and ``class_state``. Not to be used by two threads at once.
+    Subclasses may define ``persistent_load(id)`` and override ``find_class(module,
+    name)``, which resolves global names; if it is overridden, it alone imports modules.
+    Options are those of ``loads``, except ``copy``, and except ``reset_classes`` and
+    ``class_state``, which each load takes from ``waybill.configure``. Not to be used by
+    two threads at once.
     """
 
     def __init__(self, file: BinaryIO, **options: Any) -> None:
-        # The first is not needed; who has it not has no file that pickle takes.
+        # readline is not used, but pickle refuses a file without it.
         _, self._read = file.readline, file.read
         self._read_into = getattr(file, "readinto", None)
         for name in ("reset_classes", "class_state"):
             if name in options:
                 raise TypeError(f"an Unpickler takes {name} from waybill.configure()")
         self._options = decode_options(**options)
-        #: Objects of the payloads so far, by position, and notes on some of them; may
-        #: be handed to another Unpickler.
+        #: The objects of each payload so far, by position, and the costs of hashing
+        #: some of them; may be passed to another Unpickler.
         self.memo: list[dict[int, object]] = []
         #: The payload that is being read.
-        self._arriving = IncomingPayload(self._options[-1])
+        self._incoming = IncomingPayload(self._options[-1])
 
     def load(self) -> Any:
         """Reads one object. Raises EOFError at the end of the file, and what loads()
         raises.
 
-        If ``read`` raises, or has nothing yet, which is a BlockingIOError, what it gave
-        before is kept, and the next call goes on from there.
+        If ``read`` raises, or returns None, which raises BlockingIOError, the bytes
+        read so far are kept, and the next call continues from there.
         """
         try:
-            read, memo, arriving = self._read, self.memo, self._arriving
+            read, memo, incoming = self._read, self.memo, self._incoming
         except AttributeError:
             from waybill._api.errors import DecodeError
 
@@ -196,8 +197,8 @@ class Unpickler:
             ) from None
         overrides = type(self).find_class is not Unpickler.find_class
         find_class = self.find_class if overrides else vars(self).get("find_class")
-        data = arriving.read(read, self._read_into)
-        self._arriving = IncomingPayload(self._options[-1])
+        data = incoming.read(read, self._read_into)
+        self._incoming = IncomingPayload(self._options[-1])
         decoding = (
             getattr(self, "persistent_load", None),
             find_class,
@@ -209,14 +210,14 @@ class Unpickler:
         )
         count = len(memo)
         try:
-            return _core.decode_head(data, arriving.stored, None, True, decoding)
+            return _core.decode_head(data, incoming.stored, None, True, decoding)
         except BaseException:
-            # It counts for who wrote it, but what it built is not complete.
+            # The Pickler counts this payload, but its objects are incomplete here.
             memo[count : count + 1] = [{}]
             raise
 
     def find_class(self, module: str, name: str, /) -> Any:
-        """What a global name means: imports the module and follows the name."""
+        """The object of a global name: imports the module and resolves the name."""
         found: Any = __import__(module, fromlist=["*"])
         for part in name.split("."):
             found = getattr(found, part)

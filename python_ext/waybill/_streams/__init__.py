@@ -1,1 +1,1 @@
-"""Payloads in files, pipes and sockets: whole, piece by piece, and part by part."""
+"""Payloads in files, pipes and sockets: as a whole, in pieces, and part by part."""

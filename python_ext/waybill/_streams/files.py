@@ -1,4 +1,4 @@
-"""Payloads in files: streams that take and give less than asked, and files that change
+"""Payloads in files: streams with short reads and writes, and files that are replaced
 as a whole.
 
 Tested by tests/python/streams/test_streams.py, test_save.py and test_kill.py.
@@ -15,8 +15,8 @@ from waybill import _core
 from waybill._api.configuration import OPTIONS, chosen
 from waybill._api.functions import chunks_with, decode_options, head_of
 from waybill._api.load_options import load_options_of
-from waybill._streams.incoming import IncomingPayload, blocks
-from waybill._streams.progress import Reporter, Watched, pieces
+from waybill._streams.incoming import IncomingPayload, blocking_error
+from waybill._streams.progress import Reporter, ReportingReader, split_chunks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ def dump(
 ) -> None:
     """Writes ``dumps(obj, **options)`` to a file opened in binary mode.
 
-    All of it, also to a file without a buffer, which may take less than it is given.
-    To files of Python's own, large buffers are written from where they lie: they must
-    not change meanwhile. The file's own errors come through; some of the payload may be
-    written then. A BlockingIOError tells how much, by ``characters_written``.
+    The whole payload is written, even if an unbuffered file accepts less in one call.
+    Large buffers are written to files of the ``io`` module without a copy: they must
+    not change meanwhile. Errors of the file are raised unchanged; a part of the payload
+    may be written then. ``characters_written`` of a BlockingIOError says how much.
     """
     write = file.write
-    if takes_at_once(write):
+    if writes_synchronously(write):
         write_chunks(write, chunks_with(obj, protocol, **options))
     else:
         write_all(write, _core.dumps(obj, protocol, **options))
@@ -56,25 +56,25 @@ def load(
     """Reads one object from a file opened in binary mode: a disk file, pipe or socket.
 
     Reads exactly one payload, so several may follow each other. Raises EOFError if the
-    file is at its end. From a path, the file is one payload and nothing else, or a
-    DecodeError tells where it is not. Options are those of ``loads`` but ``copy``.
-    Large buffers are read to where they will lie.
+    file is at its end. A file that is given as a path must hold one payload and nothing
+    else; a DecodeError has the offset of other data. Options are those of ``loads``
+    except ``copy``. Large buffers are read directly into their final memory.
 
-    With ``mmap``, which needs a path, arrays map the file: nothing of them is read
-    before it is used, and processes that load the same file share its pages. With True
-    they are read-only; with ``"copy"`` they can be written to, and what is written
-    stays in this process. ``check`` tells when the digests of mapped buffers are
-    compared: ``"never"``, or ``"now"``, which reads all of the file. All others are
-    always compared. Arrays that are compressed are decompressed to memory. As long as
-    an array that maps the file lives, the file must not be cut or overwritten: replace
+    With ``mmap``, which needs a path, arrays are views of the mapped file: their pages
+    are read when they are used, and shared by all processes that load the file. With
+    True they are read-only; with ``"copy"`` they are writable, and changes stay in this
+    process. ``check`` says when the digests of mapped buffers are compared:
+    ``"never"``, or ``"now"``, which reads the whole file. Digests of other buffers are
+    always compared. Compressed arrays are decompressed to memory. As long as an array
+    that maps the file lives, the file must not be truncated or overwritten: replace
     it, as ``save`` does.
 
-    ``progress`` is for files that are read from a path: a callable that gets the bytes
-    that are read, and all, every 16 MiB; or True, which writes a line to a terminal if
-    it takes more than a second. What the callable raises ends the reading.
+    ``progress``, which needs a path, is a callable that gets the bytes read so far and
+    the total, every 16 MiB; or True, which writes a line to a terminal if the load
+    takes more than a second. An exception of the callable ends the load.
     """
     given = (options.get(name) for name in ("policy", "keys", "limits"))
-    arriving = IncomingPayload(load_options_of(*given))
+    incoming = IncomingPayload(load_options_of(*given))
     if mmap and isinstance(file, (str, os.PathLike)):
         return _map(file, mmap, check or "never", options)
     if mmap or check is not None:
@@ -82,42 +82,42 @@ def load(
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb", buffering=0) as opened:
             if not progress:
-                return loaded(arriving, opened.read, opened.readinto, options, True)
+                return _load_from(incoming, opened.read, opened.readinto, options, True)
             with Reporter(progress, os.fstat(opened.fileno()).st_size) as reporter:
-                told = Watched(opened, reporter)
-                return loaded(arriving, told.read, told.readinto, options, True)
+                reader = ReportingReader(opened, reporter)
+                return _load_from(incoming, reader.read, reader.readinto, options, True)
     if progress:
         raise TypeError("progress needs a path")
-    return loaded(arriving, file.read, getattr(file, "readinto", None), options)
+    return _load_from(incoming, file.read, getattr(file, "readinto", None), options)
 
 
-def loaded(
-    arriving: IncomingPayload,
+def _load_from(
+    incoming: IncomingPayload,
     read: Callable[[int], Buffer | None],
     read_into: Callable[[memoryview], int | None] | None,
     options: dict[str, Any],
     is_alone: bool = False,
 ) -> Any:
-    """Loads one payload from a file; see ``read_single_payload`` for ``is_alone``."""
+    """Loads one payload from a file. ``is_alone``: the file must hold nothing else."""
     if is_alone and chosen("code", options.get("code")):
-        # What is opaque is sent on with all of its payload.
+        # Opaque objects are forwarded with the whole payload.
         whole = io.BytesIO()
         while chunk := read(_CHUNK):
             whole.write(chunk)
         return _core.loads(whole.getvalue(), **options)
     if is_alone:
-        data = read_single_payload(read, arriving, read_into)
+        data = read_single_payload(read, incoming, read_into)
     else:
-        data = arriving.read(read, read_into)
-    return decoded(data, arriving.stored, **options)
+        data = incoming.read(read, read_into)
+    return decoded(data, incoming.stored, **options)
 
 
-#: Bytes that are asked for at once of a file that is read as a whole.
+#: Bytes of one read from a file that is read as a whole.
 _CHUNK = 1 << 20
 
 
 def decoded(data: Buffer, stored: list[Buffer] | None, **options: Any) -> Any:
-    """``loads`` of a payload whose stored buffers were read apart from its head."""
+    """``loads`` of a payload whose head and stored buffers were read separately."""
     if stored is None:
         return _core.loads(data, **options)
     return _core.decode_head(data, stored, None, True, decode_options(**options))
@@ -131,17 +131,17 @@ def _map(
     if check not in ("now", "never"):
         raise ValueError("check must be 'now' or 'never'")
     with open(path, "rb", buffering=0) as file:
-        memory = mapped(file, mode is not True)
+        memory = map_file(file, mode is not True)
     decoding = decode_options(memory, **options)
     return _core.decode_head(head_of(memory), None, memory, check == "now", decoding)
 
 
-def mapped(file: io.FileIO, is_copy: bool) -> memoryview:
-    """The bytes of a file. A copy can be written to, which leaves the file as it is."""
+def map_file(file: io.FileIO, is_copy: bool) -> memoryview:
+    """Maps a file. A copy is writable; its changes are not written to the file."""
     import mmap
 
     if os.fstat(file.fileno()).st_size == 0:
-        return memoryview(b"")  # The extension has an error for that.
+        return memoryview(b"")  # mmap refuses it; the extension raises a DecodeError.
     access = mmap.ACCESS_COPY if is_copy else mmap.ACCESS_READ
     return memoryview(mmap.mmap(file.fileno(), 0, access=access))
 
@@ -158,18 +158,18 @@ def save(
 ) -> None:
     """Writes ``dumps(obj, **options)`` to the file of that name: all of it or nothing.
 
-    What was there stays until all of the new is on the disk, then the new takes its
-    place in one step. With ``durable=False`` nobody waits for the disk: the step is the
-    same, and a machine that loses power may lose what was written.
+    The payload is written to a new file, which replaces the old one in one step when
+    all of it is on the disk. ``durable=False`` does not wait for the disk: the step is
+    the same, but the data may be lost if the machine loses power.
 
-    ``progress``, as of ``load``, is about what is written.
+    ``progress`` is that of ``load``, for the bytes written.
 
-    The file tells what it was made with, as ``dumps(obj, environment=True)`` does,
-    unless ``environment`` is False.
+    The file describes the environment of its sender, as ``dumps(obj,
+    environment=True)`` does, unless ``environment`` is False.
 
-    Keeps permissions, and follows symbolic links: what they point to is replaced. Does
-    not keep owner and extended attributes; other hard links keep the old content.
-    Raises OSError for what is no regular file.
+    Keeps permissions, and follows symbolic links: their target is replaced. Does not
+    keep owner and extended attributes; other hard links keep the old content. Raises
+    OSError for anything but a regular file.
     """
     if environment is None and "environment" not in OPTIONS:
         environment = True
@@ -177,7 +177,7 @@ def save(
     target = os.path.realpath(os.fsdecode(path))
     mode = _mode_of(target)
     folder = os.path.dirname(target)
-    # Its length is its own, since that of the target may be all that a name can have.
+    # Not derived from the target's name, which may have the maximal length already.
     new = os.path.join(folder, f".waybill-{os.urandom(8).hex()}.tmp")
     try:
         with _create(new, mode) as file:
@@ -186,14 +186,14 @@ def save(
             if progress:
                 total = sum(len(memoryview(chunk)) for chunk in chunks)
                 with Reporter(progress, total) as reporter:
-                    write_chunks(file.write, pieces(chunks), reporter.add)
+                    write_chunks(file.write, split_chunks(chunks), reporter.add)
             else:
                 write_chunks(file.write, chunks)
             if durable:
                 os.fsync(file.fileno())
         os.replace(new, target)
     except FileExistsError:
-        raise  # It is somebody else's.
+        raise  # The file belongs to another process: do not delete it.
     except BaseException:
         try:
             os.unlink(new)
@@ -205,9 +205,10 @@ def save(
 
 
 def write_all(write: Callable[[Any], int | None], data: Buffer) -> None:
-    """Calls a file's ``write`` until it has taken all of ``data``.
+    """Calls ``write`` until it has accepted all of ``data``.
 
-    What is no file may return what it likes but a number that is too small.
+    Objects that only resemble files may return anything: a result counts as a short
+    write only if it is a number that is too small, or None from a raw file.
     """
     done = write(data)
     size = len(memoryview(data))
@@ -219,7 +220,7 @@ def write_all(write: Callable[[Any], int | None], data: Buffer) -> None:
     written = 0
     while True:
         if done is None:
-            raise blocks("written to", written)
+            raise blocking_error("written to", written)
         if not isinstance(done, int) or written + done >= size:
             return
         if done <= 0:
@@ -235,10 +236,9 @@ def write_all(write: Callable[[Any], int | None], data: Buffer) -> None:
 def write_chunks(
     write: Callable[[Any], int | None],
     chunks: Iterable[Buffer],
-    tell: Callable[[int], object] | None = None,
+    report: Callable[[int], object] | None = None,
 ) -> None:
-    """``write_all`` for all of them, one behind the other. ``tell`` gets the size of
-    each that was written."""
+    """Calls ``write_all`` for each chunk, and then ``report`` with its size."""
     written = 0
     for chunk in chunks:
         try:
@@ -248,13 +248,13 @@ def write_chunks(
             raise
         size = len(memoryview(chunk))
         written += size
-        if tell:
-            tell(size)
+        if report:
+            report(size)
 
 
-def takes_at_once(write: object) -> bool:
-    """Whether a file has used what ``write`` gets when that returns: others may keep a
-    view of it, or write it later."""
+def writes_synchronously(write: object) -> bool:
+    """Whether ``write`` of this file is done with its argument when it returns. Other
+    files may keep a view of it, or write it later."""
     return type(getattr(write, "__self__", None)) in _FILES
 
 
@@ -262,25 +262,26 @@ _FILES = (io.FileIO, io.BufferedWriter, io.BufferedRandom, io.BytesIO)
 
 
 def _is_raw(write: object) -> bool:
-    """Whether None from it means that nothing was written."""
+    """Whether it belongs to a raw file, where None means that nothing was written."""
     return isinstance(getattr(write, "__self__", None), io.RawIOBase)
 
 
 def read_single_payload(
     read: Callable[[int], Buffer | None],
-    arriving: IncomingPayload,
+    incoming: IncomingPayload,
     read_into: Callable[[memoryview], int | None] | None = None,
 ) -> bytearray:
-    """What a file's ``read`` gives of a payload that should be alone in it."""
+    """Reads the head of a payload that should be the only content of its file. If it is
+    not, the result is refused by `loads`."""
     try:
-        data = arriving.read(read, read_into)
+        data = incoming.read(read, read_into)
     except EOFError:
-        return bytearray()  # Which `loads` has an error for.
-    return data + (read(1) or b"")  # And for what follows.
+        return bytearray()
+    return data + (read(1) or b"")
 
 
 def _mode_of(target: str) -> int | None:
-    """The permissions of a file that is there."""
+    """The permissions of a regular file; None if it does not exist."""
     try:
         mode = os.stat(target).st_mode
     except FileNotFoundError:
@@ -293,7 +294,7 @@ def _mode_of(target: str) -> int | None:
 
 
 def _create(path: str, mode: int | None) -> io.FileIO:
-    """A new file. Nobody may read more of it than of the one that it will replace."""
+    """Creates a file. One that will replace another (``mode``) is private at first."""
     if mode is None:
         return io.FileIO(path, "xb")
     import functools
@@ -302,11 +303,11 @@ def _create(path: str, mode: int | None) -> io.FileIO:
 
 
 def _sync_folder(folder: str) -> None:
-    """Makes sure that the new name is on the disk, where the system can do that."""
+    """Flushes the new name to the disk, if the system supports that."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except PermissionError:
-        return  # One may write to it, but not read it; or it is Windows.
+        return  # A folder that is writable but not readable, or Windows.
     try:
         os.fsync(descriptor)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Parts of a file: what stands where, told without building it, and one by one.
+"""Parts of a file: described without building them, and loaded one by one.
 
 Tested by tests/python/api/test_open.py.
 """
@@ -10,16 +10,16 @@ import os
 
 from waybill import _core
 from waybill._api.functions import decode_options, head_of
-from waybill._streams.files import mapped
+from waybill._streams.files import map_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Literal, Self
 
-    _About = tuple[str, int, int, str, str | None, tuple[int, ...] | None]
+    _Description = tuple[str, int, int, str, str | None, tuple[int, ...] | None]
 
-#: When the digests of stored buffers are compared, as the extension counts them.
+#: When the digests of stored buffers are compared, as numbers of the extension.
 _CHECKS = {"never": 0, "lazy": 1, "now": 2}
 
 
@@ -39,21 +39,21 @@ def open(
     ...     file["model"]["layer1.weight"][:10]
 
     The file is mapped: its head is read and verified, and nothing is built or imported
-    before a part is asked for. Arrays are views of the file. With ``mmap=True`` they
-    are read-only; with ``"copy"`` they can be written to: each ``load()`` has a copy of
-    its own, of the pages that it writes to. The file must not be cut or overwritten as
-    long as one of them lives.
+    until a part is loaded. Arrays are views of the file. With ``mmap=True`` they are
+    read-only; with ``"copy"`` they are writable, and each ``load()`` has its own copy
+    of the pages that are written. The file must not be truncated or overwritten as long
+    as one of these arrays lives.
 
-    ``check`` tells when the digest of a large buffer is compared: ``"lazy"``, before
-    the first part that uses it is built; ``"now"``, which reads all of the file;
-    ``"never"``.
+    ``check`` says when the digest of a large buffer is compared: ``"lazy"``, before it
+    is used for the first time; ``"now"``, which reads the whole file; ``"never"``.
 
-    ``damaged=True`` opens a file that was cut behind its head, too: parts load that use
-    no buffer which is missing. ``waybill salvage`` tells which these are.
+    ``damaged=True`` also opens a file that was truncated behind its head: parts can be
+    loaded unless one of their buffers is missing. ``waybill salvage`` lists them.
 
-    Options are those of ``load``. A signature is checked at once. Policy and limits are
-    about the parts that are built; of the file, only ``max_values``, ``max_depth``, and
-    for its head ``max_bytes``. Raises OSError, and DecodeError for what is no payload.
+    Options are those of ``load``. A signature is checked at once. The policy and limits
+    apply to the parts that are built; to the file as a whole apply only ``max_values``,
+    ``max_depth``, and for its head ``max_bytes``. Raises OSError, and DecodeError for a
+    file that is not a payload.
     """
     if mmap is not True and mmap != "copy":
         raise ValueError("mmap must be True or 'copy'")
@@ -64,15 +64,15 @@ def open(
     name = os.fspath(path)
     file = io.FileIO(name)
     try:
-        source = _Source(file, mmap == "copy", check, damaged, options)
+        opened = _OpenFile(file, mmap == "copy", check, damaged, options)
     except BaseException:
         file.close()
         raise
-    return File(source, name)
+    return File(opened, name)
 
 
-class _Source:
-    """An open file, which its parts share."""
+class _OpenFile:
+    """A mapped file, shared by all of its parts."""
 
     __slots__ = ("_file", "_handle", "_memory", "_options")
 
@@ -84,12 +84,12 @@ class _Source:
         damaged: bool,
         given: dict[str, Any],
     ) -> None:
-        self._memory = mapped(file, False)
+        self._memory = map_file(file, False)
         options = decode_options(self._memory, **given)
         self._file = file if copies else None
         if not copies:
             file.close()
-        # The size of the head stands at the end of the file, if that is there.
+        # The end of the file holds the size of the head, but is missing if truncated.
         head = None if damaged else bytes(head_of(self._memory))
         self._handle = _core.open_parts(head, self._memory, _CHECKS[check], options[-1])
         self._options = options
@@ -112,116 +112,115 @@ class _Source:
 
     def build(self, offset: int, is_whole: bool) -> Any:
         handle = self.handle
-        # Digests are those of the file, whatever was written to other copies of it.
-        memory = self._memory if self._file is None else mapped(self._file, True)
+        # A new mapping for each load: digests must not see writes to an earlier copy.
+        memory = self._memory if self._file is None else map_file(self._file, True)
         return _core.load_part(handle, offset, memory, is_whole, self._options)
 
 
 class Part:
-    """A value in a file. Nothing of it is built before ``load()``, or a slice of it.
+    """A value in a file. Nothing of it is built before ``load()``, or before a
+    subscript of an array.
 
-    ``part[key]`` is the part under that key of a dict, place of a list or tuple, or
-    name of an object's attribute. Of an array it is what ``array[key]`` is, and no more
-    than that is read.
+    ``part[key]`` is the part at that key of a dict, index of a list or tuple, or name
+    of an attribute. For an array it is ``array[key]``, and only that is read.
     """
 
-    __slots__ = ("_about", "_around", "_number", "_offset", "_others", "_source")
+    __slots__ = ("_cached", "_key_steps", "_offset", "_opened", "_parent", "_step")
 
     def __init__(
-        self, source: _Source, offset: int, around: Part | str, number: int = 0
+        self, opened: _OpenFile, offset: int, parent: Part | str, step: int = 0
     ) -> None:
-        self._source = source
+        self._opened = opened
         self._offset = offset
-        #: What it was reached from, and by which of its steps; or its path.
-        self._around = around
-        self._number = number
-        self._about: _About | None = None
-        self._others: dict[Any, tuple[int, int]] | None = None
+        #: The part that it was reached from, by the step of that number; or its path.
+        self._parent = parent
+        self._step = step
+        self._cached: _Description | None = None
+        self._key_steps: dict[Any, tuple[int, int]] | None = None
 
     @property
     def path(self) -> str:
-        """The steps from the payload to here, as Python writes them:
-        "['model'].layers[0]"."""
+        """The path in the payload, as a Python expression: "['model'].layers[0]"."""
         steps = []
         part: Part | str = self
         while isinstance(part, Part):
-            around = part._around
-            if isinstance(around, Part):
+            parent = part._parent
+            if isinstance(parent, Part):
                 steps.append(
-                    _core.step_text(part._source.handle, around._offset, part._number)
+                    _core.step_text(part._opened.handle, parent._offset, part._step)
                 )
-            part = around
+            part = parent
         return part + "".join(reversed(steps))
 
     @property
-    def _told(self) -> _About:
-        if self._about is None:
-            self._about = _core.describe_part(self._source.handle, self._offset)
-        return self._about
+    def _description(self) -> _Description:
+        if self._cached is None:
+            self._cached = _core.describe_part(self._opened.handle, self._offset)
+        return self._cached
 
     @property
     def type(self) -> str:
-        """The name of its class, or of what makes it."""
-        return self._told[0]
+        """The name of its class, or of the callable that makes it."""
+        return self._description[0]
 
     @property
     def nbytes(self) -> int:
-        """How much of the file it takes, in bytes."""
-        return self._told[2]
+        """Its size in the file, in bytes."""
+        return self._description[2]
 
     @property
     def text(self) -> str:
-        """A number, text or other leaf as Python would write it, cut; else empty."""
-        return self._told[3]
+        """The shortened ``repr`` of a number, text or other leaf; else empty."""
+        return self._description[3]
 
     @property
     def dtype(self) -> str | None:
-        """Of an array or tensor, the name of its dtype: "float64". Else None."""
-        return self._told[4]
+        """The name of the dtype of an array or tensor: "float64"; else None."""
+        return self._description[4]
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """Of an array or tensor. Else None."""
-        return self._told[5]
+        """The shape of an array or tensor; else None."""
+        return self._description[5]
 
     def __len__(self) -> int:
-        """How many items or attributes it has; of an array, rows."""
+        """The number of items or attributes; of rows for an array."""
         if self.shape:
             return self.shape[0]
-        return self._told[1]
+        return self._description[1]
 
     def load(self) -> Any:
-        """The object: as ``loads`` would have built it if nothing else had been sent.
+        """Builds the object as if it alone had been sent.
 
-        What it shares with other parts is its own: two calls give two objects. A part
-        with functions or classes by value in it, or that refers to what is around it,
-        cannot be told apart; then all of the payload is built, and the part is taken
-        from that. Raises what ``loads`` raises.
+        Each call returns a new object, which shares nothing with other parts. A part
+        that contains functions or classes by value, or refers to objects outside of
+        it, cannot be built alone: the whole payload is built, and the part is taken
+        from it. Raises what ``loads`` raises.
         """
-        return self._source.build(self._offset, True)
+        return self._opened.build(self._offset, True)
 
     def keys(self) -> list[Any]:
-        """What ``part[…]`` takes: keys, places, names of attributes; in their order."""
+        """What ``part[…]`` accepts, in order: keys, indices or names of attributes."""
         made: dict[int, Any] = {}
         keys = []
-        for key, key_offset in _core.part_keys(self._source.handle, self._offset):
+        for key, key_offset in _core.part_keys(self._opened.handle, self._offset):
             if key is None and key_offset:
                 if key_offset not in made:
-                    made[key_offset] = self._source.build(key_offset, True)
+                    made[key_offset] = self._opened.build(key_offset, True)
                 key = made[key_offset]
             keys.append(key)
         return keys
 
     def parts(self) -> Iterator[Part]:
-        """What is in it, in the order of ``keys()``."""
-        steps = _core.part_steps(self._source.handle, self._offset)
+        """The parts directly in it, in the order of ``keys()``."""
+        steps = _core.part_steps(self._opened.handle, self._offset)
         for number, offset in enumerate(steps):
-            yield Part(self._source, offset, self, number)
+            yield Part(self._opened, offset, self, number)
 
     def walk(self) -> Iterator[Part]:
-        """All that is below it, each before what is in it.
+        """All parts below it, parents first.
 
-        What can be reached in several ways is looked into once.
+        The content of a part that is reached by several paths is listed once.
         """
         seen = {self._offset}
         open_parts = [self.parts()]
@@ -236,25 +235,25 @@ class Part:
                 open_parts.append(part.parts())
 
     def find(self, path: str) -> Part:
-        """The part with this path, counted from the whole payload.
+        """The part with this path, which begins at the whole payload.
 
-        Raises LookupError, which tells how far the path leads. Cost: by what the parts
-        on the way hold.
+        Raises LookupError, which says up to where the path exists. The cost grows with
+        the number of items in the parts along the path.
         """
-        offset = _core.find_path(self._source.handle, path)
-        return Part(self._source, offset, path)
+        offset = _core.find_path(self._opened.handle, path)
+        return Part(self._opened, offset, path)
 
     def __getitem__(self, key: Any) -> Any:
         if self.shape is not None:
-            return self._source.build(self._offset, False)[key]
+            return self._opened.build(self._offset, False)[key]
         found = self._step_of(key)
         if found is not None:
-            return Part(self._source, found[1], self, found[0])
+            return Part(self._opened, found[1], self, found[0])
         if isinstance(key, int) and not self._has_keys:
             raise IndexError(f"{self!r} has {len(self)} items")
         raise KeyError(key)
 
-    # Python would count up from 0 otherwise, which dicts do not mean.
+    # Else Python would iterate by index from 0, which is wrong for dicts.
     __iter__ = None
 
     def __contains__(self, key: object) -> bool:
@@ -267,14 +266,14 @@ class Part:
         return f"<waybill part {self.path or '(all)'}: {self.type}{shape}>"
 
     def _step_of(self, key: Any) -> tuple[int, int] | None:
-        """The number of a step, and where it leads."""
-        handle = self._source.handle
+        """The number of the step with this key, and the offset of its part."""
+        handle = self._opened.handle
         if isinstance(key, str):
             found = _core.find_step(handle, self._offset, key)
             if found is not None:
                 return found
         if self._has_keys:
-            found = self._built_keys().get(key)
+            found = self._steps_by_key().get(key)
             if found is not None:
                 return found
         if isinstance(key, int):
@@ -286,46 +285,46 @@ class Part:
 
     @property
     def _has_keys(self) -> bool:
-        """Whether it is a dict, or has pairs as one."""
-        return _core.has_keys(self._source.handle, self._offset)
+        """Whether it is a dict, or has key-value pairs like one."""
+        return _core.has_keys(self._opened.handle, self._offset)
 
-    def _built_keys(self) -> dict[Any, tuple[int, int]]:
-        """Where keys lead that are no text. Built once; without those that cannot be:
-        they are equal to nothing that somebody has."""
-        if self._others is None:
-            others: dict[Any, tuple[int, int]] = {}
-            offsets = _core.part_steps(self._source.handle, self._offset)
-            keys = _core.part_keys(self._source.handle, self._offset)
+    def _steps_by_key(self) -> dict[Any, tuple[int, int]]:
+        """The steps of all keys but strings and indices, which are built once. A key
+        that cannot be built is left out: no key of the caller is equal to it."""
+        if self._key_steps is None:
+            found: dict[Any, tuple[int, int]] = {}
+            offsets = _core.part_steps(self._opened.handle, self._offset)
+            keys = _core.part_keys(self._opened.handle, self._offset)
             for number, (key, key_offset) in enumerate(keys):
                 if key is None and key_offset:
                     try:
-                        made = self._source.build(key_offset, True)
-                        others[made] = (number, offsets[number])
+                        made = self._opened.build(key_offset, True)
+                        found[made] = (number, offsets[number])
                     except MemoryError:
                         raise
                     except Exception:
                         continue
-            self._others = others
-        return self._others
+            self._key_steps = found
+        return self._key_steps
 
 
 class File(Part):
-    """A file that ``waybill.open`` opened: the part that is all of its payload.
+    """A file opened by ``waybill.open``; as a part, it is the whole payload.
 
-    ``close()`` ends it, and so does leaving a ``with`` block. What was loaded stays,
-    and keeps the file mapped as long as it needs that.
+    A context manager that closes the file. Loaded objects stay valid, and keep the file
+    mapped as long as they need it.
     """
 
     __slots__ = ("name",)
 
-    def __init__(self, source: _Source, name: str) -> None:
-        super().__init__(source, _core.root_part(source.handle), "")
-        #: The path that it was opened with.
+    def __init__(self, opened: _OpenFile, name: str) -> None:
+        super().__init__(opened, _core.root_part(opened.handle), "")
+        #: The path given to ``waybill.open``.
         self.name = name
 
     def close(self) -> None:
-        """Lets go of the file. Parts that were not loaded cannot be, any more."""
-        self._source.close()
+        """Closes the file. Its parts can no longer be loaded."""
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self
@@ -334,6 +333,6 @@ class File(Part):
         self.close()
 
     def __repr__(self) -> str:
-        if self._source.is_closed:
+        if self._opened.is_closed:
             return f"<waybill file {self.name!r}, closed>"
         return f"<waybill file {self.name!r}: {self.type} of {len(self)}>"

@@ -1,4 +1,4 @@
-"""How far a long work has come: for a callback, or in a line on a terminal.
+"""Progress of long reads and writes: for a callback, or as a line on a terminal.
 
 Tested by tests/python/streams/test_progress.py.
 """
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    #: Called with the bytes that are done, and all; or True for a line on a terminal.
+    #: Called with the bytes done so far and the total; True: a line on a terminal.
     Progress = Callable[[int, int], object] | bool
 
-#: How many bytes are moved before it is told.
+#: Bytes between two reports.
 STEP = 16 << 20
-_PATIENCE = 1.0  # Seconds before a line is shown,
-_INTERVAL = 0.2  # and between two.
+_DELAY = 1.0  # Seconds until the line is first shown.
+_INTERVAL = 0.2  # Seconds between two updates of the line.
 
 
 class Reporter:
-    """Counts the bytes of one work. A context: in the end, the line goes away."""
+    """Counts the bytes of one read or write. At the end of `with`, clears the line."""
 
     def __init__(self, progress: Progress, total: int) -> None:
         self._total = total
         self._done = 0
         self._line = _Line() if progress is True else None
-        self._tell: Any = self._line.show if self._line else progress
+        self._report: Any = self._line.show if self._line else progress
 
     def add(self, count: int) -> None:
         self._done += count
-        self._tell(self._done, self._total)
+        self._report(self._done, self._total)
 
     def __enter__(self) -> Reporter:
         return self
@@ -44,7 +44,7 @@ class Reporter:
 
 
 class _Line:
-    """On the terminal that is stderr; where it is none, nothing is written."""
+    """A line on stderr. Nothing is written if that is not a terminal."""
 
     def __init__(self) -> None:
         import sys
@@ -54,7 +54,7 @@ class _Line:
         stream = sys.stderr
         is_terminal = stream is not None and stream.isatty()
         self._stream = stream if is_terminal else None
-        self._next = self._clock() + _PATIENCE
+        self._next = self._clock() + _DELAY
         self._is_shown = False
 
     def show(self, done: int, total: int) -> None:
@@ -73,8 +73,8 @@ class _Line:
             self._stream.flush()
 
 
-def pieces(chunks: list[Buffer]) -> list[memoryview]:
-    """The same bytes in pieces of at most STEP."""
+def split_chunks(chunks: list[Buffer]) -> list[memoryview]:
+    """Views of the same bytes, each of at most STEP bytes."""
     return [
         view[at : at + STEP]
         for view in (memoryview(chunk).cast("B") for chunk in chunks)
@@ -82,8 +82,8 @@ def pieces(chunks: list[Buffer]) -> list[memoryview]:
     ]
 
 
-class Watched:
-    """A file without a buffer that is read, which tells a reporter what it gave."""
+class ReportingReader:
+    """An unbuffered file, opened for reading, that reports its reads."""
 
     def __init__(self, file: FileIO, reporter: Reporter) -> None:
         self._file = file

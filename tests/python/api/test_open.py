@@ -275,14 +275,14 @@ def test_all_keys_of_a_large_dict_are_found_soon(keys, tmp_path):
 def asks_of(file, part):
     """What can be asked about the steps from a part, each as a function of a file."""
     offset = part._offset
-    names = [key for key, _ in _core.part_keys(file._source.handle, offset)]
+    names = [key for key, _ in _core.part_keys(file._opened.handle, offset)]
     names = [name for name in names if isinstance(name, (str, int))]
     asks = [(_core.part_steps,), (_core.part_keys,), (_core.has_keys,)]
     asks += [(_core.find_step, name) for name in [*names, "nothing", 5, 2**60]]
     asks += [(_core.step_text, number) for number in range(len(names))]
     for function, *rest in asks:
         yield lambda file, function=function, rest=rest: function(
-            file._source.handle, offset, *rest
+            file._opened.handle, offset, *rest
         )
 
 

@@ -400,7 +400,7 @@ def test_the_inner_functions_take_only_offsets_inside_of_the_payload(tmp_path):
     file = opened({"a": 1}, tmp_path)
     from waybill import _core
 
-    handle = file._source.handle
+    handle = file._opened.handle
     for offset in (0, 1, 2**40, -1):
         with pytest.raises((ValueError, OverflowError)):
             _core.describe_part(handle, offset)

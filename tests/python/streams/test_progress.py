@@ -78,7 +78,7 @@ class Terminal(io.StringIO):
 def test_a_line_is_for_terminals_and_goes_away(kind, monkeypatch, tmp_path):
     stream = kind()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress_module, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress_module, "_DELAY", 0.0)
     monkeypatch.setattr(progress_module, "_INTERVAL", 0.0)
 
     waybill.save(LARGE, tmp_path / "file", progress=True)
