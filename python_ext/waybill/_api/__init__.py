@@ -1,1 +1,1 @@
-"""The functions and options of ``waybill`` itself."""
+"""The public functions, classes and options of ``waybill``."""

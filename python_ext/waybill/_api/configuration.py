@@ -1,6 +1,6 @@
 """Options that a process sets once for all of its calls.
 
-One table says which there are. Tested by tests/python/api/test_configure.py.
+Tested by tests/python/api/test_configure.py.
 """
 
 from __future__ import annotations
@@ -23,36 +23,37 @@ if TYPE_CHECKING:
 
     #: "zstd", ("zstd", level), or False for none.
     Compress = str | tuple[str, int] | Literal[False]
-    #: Whether the source of functions travels beside their code.
+    #: Whether the source of functions is sent beside their code.
     Source = Literal["auto"] | bool
-    #: A device, as a str or a torch.device; or what makes one of the sender's.
+    #: A device, as a str or a torch.device; or a map from devices of the sender.
     MapLocation = object | Mapping[str, object] | Callable[[str], object]
-    #: Names that are others here, as ``waybill.environment.Renames`` takes them.
+    #: Names that differ in this process, as arguments of
+    #: ``waybill.environment.Renames``.
     RenameRules = Mapping[str, str] | Renames
 
-#: What was set, by name, as ``Option.ready`` made it. What is as at the start is not in
-#: it: the extension asks only whether there is anything.
+#: The options that differ from their defaults, by name, as converted by
+#: ``Option.convert``. The extension only checks whether it is empty.
 OPTIONS: dict[str, Any] = {}
 
-#: Whose word alone may count, as ``class_state`` names it.
+#: The values of ``class_state``: the process whose state of a class takes precedence.
 SIDES = ("sender", "worker")
 
 
 def chosen(name: str, given: Any = None) -> Any:
-    """What holds for a call: its own argument, unless it is None, or else the process's
-    option. Raises what the option does of a value that it does not take."""
-    return OPTIONS.get(name) if given is None else TABLE[name].ready(given)
+    """The value of an option for a call: its argument, or if that is None, the value
+    set for the process. Raises ValueError or TypeError for an invalid argument."""
+    return OPTIONS.get(name) if given is None else TABLE[name].convert(given)
 
 
 class Option(NamedTuple):
     """A row of the table."""
 
-    #: Checks a value, and makes of it what calls need.
-    ready: Callable[[Any], Any]
-    #: Whether engines hand it on to their workers. Secrets stay, and what only this
-    #: process has.
-    travels: bool = True
-    #: Carries it out, for what no call takes; None is what holds at the start.
+    #: Checks a value, and converts it to the form that calls use.
+    convert: Callable[[Any], Any]
+    #: Whether engines forward it to their workers. False for secrets, and for values
+    #: that are valid in this process only.
+    is_forwarded: bool = True
+    #: Applies an option that is no argument of calls; None restores the default.
     apply: Callable[[Any], object] | None = None
 
 
@@ -83,26 +84,26 @@ def _compress(compress: Any) -> int:
 
 
 def _source(source: Any) -> int:
-    """What the extension calls SourceUse."""
-    for number, known in enumerate((False, "auto", True)):
-        if source is known or (known == "auto" and source == known):
+    """The number of an enumerator of SourceUse in the extension."""
+    for number, choice in enumerate((False, "auto", True)):
+        if source is choice or (choice == "auto" and source == choice):
             return number
     raise ValueError(f'source should be "auto", True or False, got {source!r}')
 
 
 def _warn_above(size: Any) -> int:
-    """Bytes; 0 for never, not even where an engine has a threshold of its own."""
+    """Bytes; 0 for never, even if an engine has a limit of its own."""
     if type(size) is not int or size < 0:
         raise ValueError(f"warn_above should be an int of at least 0, got {size!r}")
     return size
 
 
-def _environment(is_told: Any) -> Any:
-    """What tells of the environment; 0 for nothing, not even where it is told by
-    itself."""
-    if type(is_told) is not bool:
-        raise TypeError(f"environment should be True or False, got {is_told!r}")
-    return lazy.load("_environment.distributions").environment_of if is_told else 0
+def _environment(is_sent: Any) -> Any:
+    """A function that describes the environment; 0 for no description, even from
+    ``save``, which sends one by default."""
+    if type(is_sent) is not bool:
+        raise TypeError(f"environment should be True or False, got {is_sent!r}")
+    return lazy.load("_environment.distributions").environment_of if is_sent else 0
 
 
 def _class_state(side: Any) -> Any:
@@ -112,7 +113,7 @@ def _class_state(side: Any) -> Any:
 
 
 def _missing(missing: Any) -> bool:
-    """Whether modules that are missing are left out."""
+    """Whether missing modules are replaced by stand-ins."""
     if missing not in ("error", "later"):
         raise ValueError(f'missing should be "error" or "later", got {missing!r}')
     return bool(missing == "later")
@@ -130,7 +131,7 @@ def _map_location(map_location: Any) -> Any:
 
 
 def _code(code: Any) -> bool:
-    """Whether something stands in for what cannot be built."""
+    """Whether objects that cannot be built are replaced by opaque ones."""
     if code not in ("run", "opaque"):
         raise ValueError(f'code should be "run" or "opaque", got {code!r}')
     return bool(code == "opaque")
@@ -141,19 +142,19 @@ def _renames(renames: Any) -> Any:
 
 
 def _handle(option: str) -> Callable[[Any], object]:
-    """What makes a policy, a key or a ring ready. security.py is not imported before:
-    it needs an extension that is complete, and that needs this module."""
+    """The converter of a policy, a key or a key ring."""
 
-    def ready(given: Any) -> object:
+    def convert(given: Any) -> object:
+        # Imported late: security.py needs the extension, which needs this module.
         from waybill.security import _handle_of
 
         return _handle_of(option, given)
 
-    return ready
+    return convert
 
 
 def _limits(limits: Any) -> Any:
-    _core.stream_length((None, None, limits))  # It raises what loads would.
+    _core.stream_length((None, None, limits))  # Raises the errors of loads.
     return limits
 
 
@@ -185,13 +186,13 @@ def _use_caches(are_used: bool | None) -> None:
     _core.use_caches(are_used is None or are_used)
 
 
-#: All options. Those of ``dumps`` and ``loads`` that are missing here say something of
-#: one object (``buffer_callback``, ``buffers``), or nothing at all (what pickle takes).
+#: All options. Arguments of ``dumps`` and ``loads`` for a single object
+#: (``buffer_callback``, ``buffers``), or for compatibility with pickle, are left out.
 TABLE: Mapping[str, Option] = {
     # Of dumps.
-    "by_value": Option(_by_value, travels=False),
+    "by_value": Option(_by_value, is_forwarded=False),
     "replace": Option(Replacements),
-    "key": Option(_handle("key"), travels=False),
+    "key": Option(_handle("key"), is_forwarded=False),
     "application": Option(_application),
     "compress": Option(_compress),
     "warn_above": Option(_warn_above),
@@ -205,7 +206,7 @@ TABLE: Mapping[str, Option] = {
     "renames": Option(_renames),
     "code": Option(_code),
     "policy": Option(_handle("policy")),
-    "keys": Option(_handle("keys"), travels=False),
+    "keys": Option(_handle("keys"), is_forwarded=False),
     "limits": Option(_limits),
     # Of the process.
     "max_classes": Option(_bound, apply=_set_max_classes),
@@ -218,37 +219,35 @@ TABLE: Mapping[str, Option] = {
 def configure(**options: Any) -> None:
     """Sets options for all calls of this process, and of those forked from it later.
 
-    What is not given stays as it is; None is what holds at the start. An argument of a
-    call goes before what is set here, unless it is None. Nothing that is set here, or
-    given to a call, loosens what ``restrict`` demands.
+    Options that are not given do not change; None restores the default. An argument of
+    a call takes precedence, unless it is None. Neither can loosen ``restrict``.
 
     by_value, replace, key, application, compress, warn_above, source, environment
-        As ``dumps`` takes them. The warning comes once for each line of the program.
-        ``environment=False`` holds for ``save``, too.
+        As arguments of ``dumps``. The warning is issued once for each line of the
+        program. ``environment=False`` applies to ``save``, too.
     reset_classes, class_state, missing, map_location, renames, code, policy, keys,
     limits
-        As ``loads`` takes them.
+        As arguments of ``loads``.
     max_classes, max_class_bytes
-        How many received classes are kept alive, and what their payloads may come to in
-        bytes, each at least 1. At the start 1 024 and 256 MiB.
+        How many received classes are kept alive, and the maximal size of their
+        payloads in bytes, each at least 1. By default 1 024 and 256 MiB.
     caches
-        False empties what speeds up objects that come again, and keeps it empty.
-        Results are the same. What it holds is bounded, at most 16 MiB of code that was
-        received.
+        False clears the caches for repeated objects, and disables them. Results are
+        the same. Caches are bounded; received code takes at most 16 MiB.
     trace
-        Is called with a ClassChange for each change that a payload makes of a class
-        that was here before, in the thread that loads it; what it raises, ``loads``
-        raises after the change.
+        Called with a ClassChange for each change that a payload makes to a class that
+        existed before, in the thread that loads it. ``loads`` raises its exception
+        after the change.
 
-    Raises ValueError or TypeError for a value that an option does not take, and
-    TypeError for what is no option; then nothing is set.
+    Raises ValueError or TypeError for an invalid value, and TypeError for an unknown
+    option; then nothing is set.
     """
-    _demand_known(options)
-    ready = {
-        name: None if value is None else TABLE[name].ready(value)
+    _require_options(options)
+    converted = {
+        name: None if value is None else TABLE[name].convert(value)
         for name, value in options.items()
     }
-    for name, value in ready.items():
+    for name, value in converted.items():
         apply = TABLE[name].apply
         if apply is not None:
             apply(value)
@@ -256,18 +255,18 @@ def configure(**options: Any) -> None:
         OPTIONS.pop(name, None)
         if value is not None and value is not False:
             OPTIONS[name] = value
-    # What was loaded under other options, and is kept, is to be asked for again.
+    # Invalidates cached results of loads under other options.
     CLASSES.generation += 1
 
 
 def forwarded_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of these options that engines hand on to their workers. TypeError for what
-    is no option."""
-    _demand_known(options)
-    return {name: value for name, value in options.items() if TABLE[name].travels}
+    """The options that engines forward to their workers. Raises TypeError for an
+    unknown option."""
+    _require_options(options)
+    return {name: value for name, value in options.items() if TABLE[name].is_forwarded}
 
 
-def _demand_known(options: Mapping[str, Any]) -> None:
+def _require_options(options: Mapping[str, Any]) -> None:
     unknown = options.keys() - TABLE.keys()
     if unknown:
         raise TypeError(

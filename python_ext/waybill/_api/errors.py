@@ -1,11 +1,12 @@
 """The exceptions that the extension raises.
 
-Loaded by ``_api/lazy.py`` when one is raised: their base classes take long to import.
+Loaded by ``_api/lazy.py`` when one is raised, since importing their base classes is
+slow.
 """
 
 from __future__ import annotations
 
-# From the extension, which is there without the weight of the module `pickle`.
+# From the C module, which loads faster than `pickle`.
 from _pickle import PicklingError, UnpicklingError
 
 TYPE_CHECKING = False
@@ -16,60 +17,62 @@ if TYPE_CHECKING:
 
 
 class Error(Exception):
-    """Whatever goes wrong in waybill; the base of all errors below."""
+    """The base of all errors of waybill."""
 
 
 class EncodeError(Error, PicklingError):
-    """An object cannot travel.
+    """An object cannot be sent.
 
-    ``path`` tells where it hangs, from the object that was given to ``dumps``:
-    ``f.__globals__['client'].session._lock``. ``explain()`` tells of all that cannot
-    travel, if there is more. What the object itself raised, if it did, is the
+    ``path`` leads to it from the object that was given to ``dumps``:
+    ``f.__globals__['client'].session._lock``. ``explain()`` describes all objects that
+    cannot be sent, if there are more. An exception that the object itself raised is the
     ``__cause__``; then ``except`` for its type catches the EncodeError too.
     """
 
-    #: The same from the last variable on: ``client.session._lock``.
+    #: ``short`` is the path from the last variable on: ``client.session._lock``.
     path = short = ""
     #: Whether Python evaluates the path to the object; see docs/paths.md.
     evaluates = True
-    #: The name of its type; why it cannot travel; what to do, as it can be pasted.
+    #: The name of its type; why it cannot be sent; what to do, as code to paste.
     type = reason = remedy = ""
-    #: The code that brought it: ``client.session`` in the function ``f``. Empty, and 0,
-    #: if none is known.
+    #: The code that uses the object: ``client.session`` in the function ``f``. Empty,
+    #: and 0, if unknown.
     expression = function = file = ""
     line = 0
     _kept: _Kept | None = None
 
     def explain(self) -> Explanation | None:
-        """The explanation of what was given to ``dumps``, made when that failed. None
-        if it was not, since callbacks of a Pickler would have been called once more, or
-        elsewhere."""
-        told = self._kept and self._kept.told
-        if told is None:
+        """The explanation of the object given to ``dumps``, made when that failed. None
+        in another process, and if hooks of a Pickler would have been called again."""
+        handle = self._kept and self._kept.handle
+        if handle is None:
             return None
         from waybill._explain.explanation import Explanation
 
-        return Explanation(told)
+        return Explanation(handle)
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
 class _Kept:
-    """The explanation that an error has. It stays where it was made."""
+    """Holds the explanation of an error; pickling leaves the explanation out.
 
-    def __init__(self, told: object = None) -> None:
-        self.told = told
+    The class and ``_kept`` keep their names, since pickled errors have them.
+    """
+
+    def __init__(self, handle: object = None) -> None:
+        self.handle = handle
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
         return _Kept, ()
 
 
 class DecodeError(Error, UnpicklingError):
-    """Bytes that are no payload, or not one that can be loaded here.
+    """The data is not a payload, or cannot be loaded by this process.
 
-    ``code`` names the kind of error, as ``docs/wire_format.md`` lists them; ``offset``
-    is the byte that showed it.
+    ``code`` is a kind of error of ``docs/wire_format.md``, ``offset`` the byte at which
+    it was found.
     """
 
     code = ""
@@ -77,23 +80,24 @@ class DecodeError(Error, UnpicklingError):
 
 
 class PythonMismatchError(DecodeError):
-    """The payload holds code for another Python; the message names both."""
+    """The payload contains code for another Python; the message names both."""
 
 
 class PolicyError(DecodeError):
-    """A policy does not allow what the payload asks for; the message names the rule."""
+    """A policy denies a request of the payload; the message names the rule."""
 
 
 class SignatureError(DecodeError):
-    """A payload without the signature that is demanded, or a key that is none."""
+    """A required signature is missing or wrong, or a key is invalid."""
 
 
 class MissingModuleError(Error, ModuleNotFoundError):
     """A module that the payload needs cannot be imported here.
 
-    The message says which, what needs it and where that stands. The ``__cause__`` is
-    the error of the import, and ``name`` what is missing by its word: that module, a
-    package around it, or another that it imports. ``code`` is ``"missing_module"``.
+    The message names the module, and the code that needs it with its place. The
+    ``__cause__`` is the error of the import, and ``name`` is the missing module
+    according to that: the module itself, its package, or another that it imports.
+    ``code`` is ``"missing_module"``.
     """
 
     code = "missing_module"
@@ -105,31 +109,29 @@ def refusal(
     offset: int | None = None,
     kind: type[DecodeError] = DecodeError,
 ) -> DecodeError:
-    """An error as the extension makes it: its code, the byte if there is one, what is
-    wrong."""
+    """Makes a DecodeError like those of the extension; ``offset``: None if unknown."""
     place = code if offset is None else f"{code} at byte {offset}"
     error = kind(f"{place}: {detail}")
     error.code, error.offset = code, offset or 0
     return error
 
 
-def complete(error: EncodeError, told: object) -> None:
-    """Gives an error the explanation of what was to be sent. Its message tells how many
-    more there are."""
+def complete(error: EncodeError, explanation: object) -> None:
+    """Attaches an explanation to an error, and the number of further objects that
+    cannot be sent to its message. The extension calls it."""
     from waybill import _core
 
-    error._kept = _Kept(told)
-    more = len(_core.explanation_blockers(told)) - 1
+    error._kept = _Kept(explanation)
+    more = len(_core.explanation_blockers(explanation)) - 1
     if more > 0 and error.args:
         message = f"{error.args[0]}; and {more} more: waybill.explain(obj)"
         error.args = (message, *error.args[1:])
 
 
 def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:
-    """An EncodeError that is also what its cause is, with what the cause carries.
+    """An EncodeError that is also of the type of its cause, with its attributes.
 
-    So code that was written for pickle, where errors of ``__reduce__`` and the like
-    come through as they are, keeps working.
+    Programs written for pickle catch errors of ``__reduce__`` and the like by type.
     """
     kind = type(cause)
     if cause is None or issubclass(EncodeError, kind):
@@ -137,26 +139,26 @@ def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:
     if isinstance(cause, RecursionError):
         message = f"{message} (excessively deep recursion)"
     try:
-        both = _mixed_with(kind)
+        both = _combined_with(kind)
         error: Any = both.__new__(both, message)
         error.args = (message,)
         vars(error).update(vars(cause))
-    except Exception:  # Some types cannot be mixed, or not be made this way.
+    except Exception:  # Some types cannot be combined, or not be made this way.
         return EncodeError(message)
     made: EncodeError = error
     return made
 
 
-#: Made once for exceptions that are built in. A class for each error would be garbage
-#: that only the collector finds; to keep those of others would keep these alive.
-_mixed: dict[type, type] = {}
+#: Combined classes, by type of the cause. Only for builtin exceptions, which live as
+#: long as the process. A new class for each error would be a cycle for the collector.
+_combined: dict[type, type] = {}
 
 
-def _mixed_with(kind: type) -> type:
-    """The class of EncodeErrors that are of another kind, too."""
-    if kind in _mixed:
-        return _mixed[kind]
+def _combined_with(kind: type) -> type:
+    """A class of EncodeErrors that are also of another type."""
+    if kind in _combined:
+        return _combined[kind]
     both = type("EncodeError", (EncodeError, kind), {"__module__": "waybill"})
     if kind.__module__ == "builtins":
-        _mixed[kind] = both
+        _combined[kind] = both
     return both

@@ -1,8 +1,8 @@
-"""Modules of this package that are loaded when something of them is first needed.
+"""Modules of this package that are loaded on first use.
 
-Some need modules of Python that take longer to load than the rest of the package: the
-exceptions are also those of pickle. Others are for few programs. Tested by
-tests/python/api/test_import_time.py.
+Some import modules of Python that load more slowly than the rest of the package, such
+as `pickle`, whose exceptions are base classes. Others are used by few programs. Tested
+by tests/python/api/test_import_time.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-#: What the package has of such a module, and its name there; "" for the module itself.
+#: {name in the package: (module, name there)}; the second is "" for the module itself.
 NAMES = {
     "DecodeError": ("_api.errors", "DecodeError"),
     "EncodeError": ("_api.errors", "EncodeError"),
@@ -36,24 +36,24 @@ NAMES = {
     "pickled": ("_pickled", "pickled"),
 }
 
-#: The package that this module is of. Who takes that out of sys.modules may go on using
-#: what he has of it.
+#: The package of this module. Code that holds it may go on using it after it was
+#: removed from sys.modules.
 _package = sys.modules[__name__.partition(".")[0]]
 _loaded: dict[str, ModuleType] = {}
 
 
 def load(topic: str) -> ModuleType:
-    """A module of this package: one and the same, whatever sys.modules holds by now, in
-    all threads. The extension calls it, too."""
+    """A module of this package; always the same one in all threads, even if sys.modules
+    has changed. The extension calls it, too."""
     module = _loaded.get(topic)
     if module is None:
-        # Of two threads at once the import lock lets one load it.
+        # The import lock lets only one of several threads load it.
         module = _loaded.setdefault(topic, _import(topic))
     return module
 
 
 def find(name: str) -> Any:
-    """What the package has under a name. AttributeError if it is none of NAMES."""
+    """The object of a name in NAMES. Raises AttributeError for any other name."""
     if name not in NAMES:
         raise AttributeError(
             f"module {_package.__name__!r} has no attribute {name!r}",
@@ -69,7 +69,7 @@ def _import(topic: str) -> ModuleType:
     name = f"{_package.__name__}.{topic}"
     if sys.modules.get(_package.__name__) is _package:
         return __import__(name, fromlist=[topic])
-    # An import would begin with the package, and be of another one or of none.
+    # An import would start at the package, which is now another one or none.
     from importlib.util import module_from_spec
 
     *folders, _ = topic.split(".")

@@ -1,9 +1,9 @@
-"""What ``typing.NamedTuple`` makes, without the modules that it needs.
+"""A NamedTuple that does not import ``typing``.
 
-``typing`` and ``collections``, with what these load, took most of the time of ``import
-waybill``. What is here does the same for the classes of this package, whose fields have
-names that are no keywords and do not begin with an underscore. For a type checker they
-are NamedTuples. Tested by tests/python/api/test_import_time.py.
+``typing`` and ``collections``, with their imports, took most of the time of ``import
+waybill``. This class is equivalent for field names that are not keywords and do not
+begin with an underscore. Type checkers see ``typing.NamedTuple``. Tested by
+tests/python/api/test_import_time.py.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class _Maker(type):
-    """The metaclass of NamedTuple alone: what it makes are plain classes."""
+class _NamedTupleMeta(type):
+    """The metaclass of NamedTuple alone; its subclasses are plain classes."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], scope: dict[str, Any]) -> Any:
         if not bases:
@@ -29,7 +29,7 @@ class _Maker(type):
             for index, field in enumerate(fields)
         }
         given = {
-            "__new__": _constructor(name, fields, defaults, scope),
+            "__new__": _make_constructor(name, fields, defaults, scope),
             "__slots__": (),
             "__match_args__": fields,
             "_fields": fields,
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
 
-    class NamedTuple(metaclass=_Maker):
+    class NamedTuple(metaclass=_NamedTupleMeta):
         """The base of a class statement whose annotations are the fields."""
 
 
-def _constructor(
+def _make_constructor(
     name: str, fields: tuple[str, ...], defaults: dict[str, Any], scope: dict[str, Any]
 ) -> Any:
-    # It is compiled, so that a call takes what the signature of any function does.
+    # Compiled, so that Python binds arguments and reports errors as for any function.
     listed = "".join(f"{field}, " for field in fields)
     new = eval(
         f"lambda _cls, {listed}: _new(_cls, ({listed}))",
@@ -63,7 +63,7 @@ def _constructor(
 
 
 def _make(cls: Any, iterable: Iterable[Any]) -> Any:
-    """One of a sequence or iterable."""
+    """An instance with the values of an iterable."""
     made = tuple.__new__(cls, iterable)
     if len(made) != len(cls._fields):
         raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
@@ -71,7 +71,7 @@ def _make(cls: Any, iterable: Iterable[Any]) -> Any:
 
 
 def _replace(self: Any, /, **changes: Any) -> Any:
-    """A new one with other values in some fields."""
+    """A copy with other values in some fields."""
     made = self._make(map(changes.pop, self._fields, self))
     if changes:
         raise TypeError(f"Got unexpected field names: {list(changes)!r}")
@@ -79,16 +79,16 @@ def _replace(self: Any, /, **changes: Any) -> Any:
 
 
 def _as_dict(self: Any) -> dict[str, Any]:
-    """The fields and their values."""
+    """A dict of the fields."""
     return dict(zip(self._fields, self, strict=True))
 
 
-def _plain(self: Any) -> tuple[Any, ...]:
-    """What copies and pickles make one of."""
+def _new_arguments(self: Any) -> tuple[Any, ...]:
+    """The arguments of ``__new__`` for copies and pickles."""
     return tuple(self)
 
 
-def _represent(self: Any) -> str:
+def _format(self: Any) -> str:
     fields = ", ".join(f"{name}={value!r}" for name, value in _as_dict(self).items())
     return f"{type(self).__name__}({fields})"
 
@@ -98,6 +98,6 @@ _METHODS = {
     "_replace": _replace,
     "__replace__": _replace,
     "_asdict": _as_dict,
-    "__repr__": _represent,
-    "__getnewargs__": _plain,
+    "__repr__": _format,
+    "__getnewargs__": _new_arguments,
 }
