@@ -1,5 +1,5 @@
-# The extension, python_ext/module.cpp. All of it is for the other files of this
-# package; dumps and loads, whose docstrings tell the options, are what it exports.
+# The extension, python_ext/module.cpp. Public are dumps and loads, whose docstrings
+# describe the options, cache_info and clear_caches; the rest is for this package alone.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CodeType
@@ -14,9 +14,9 @@ from waybill._kinds.opaque import Payload
 from waybill._modules.by_value import ByValue
 from waybill.security import KeyRing, Limits, Policy, SigningKey
 
-#: What tells Python's version and implementation, the platform, and the distributions
-#: that modules of these names belong to: environment_of of distributions.py.
-EnvironmentTeller = Callable[
+#: environment_of of distributions.py: takes names of modules, and returns the version
+#: and implementation of Python, the platform, and the distributions of the modules.
+EnvironmentQuery = Callable[
     [list[str]], tuple[str, str, str, list[tuple[str, str, list[str]]]]
 ]
 
@@ -54,7 +54,7 @@ def loads(
     limits: Limits | None = None,
 ) -> Any: ...
 
-#: What encoding takes besides the object, as encode_options() gives it.
+#: The options of an encoding, as encode_options() returns them.
 EncodeOptions = tuple[
     # The hooks of a Pickler: persistent_id, reducer_override, dispatch_table,
     # buffer_callback.
@@ -62,45 +62,45 @@ EncodeOptions = tuple[
     Callable[[Any], Any] | None,
     Mapping[type, Callable[[Any], Any]] | None,
     Callable[[Any], object] | None,
-    # What a PicklerMemo has: objects, and how many payloads.
+    # Of a PicklerMemo: the objects, and the number of payloads.
     dict[int, tuple[int, int, object]] | None,
     int,
     # Names of modules by value; the application field.
     set[str] | None,
     Buffer,
-    # Replacements; the handle of a SigningKey.
+    # A Replacements; the handle of a SigningKey.
     Callable[[object], tuple[str, Any] | None] | None,
     object,
-    # The level of zstd, 0 for none. Source: 0 for none, 1 where it is proven, 2 to
-    # demand it.
+    # The level of zstd, 0 for none. Source: 0 for none, 1 if it is proven, 2 if it is
+    # required.
     int,
     int,
-    EnvironmentTeller | None,
+    EnvironmentQuery | None,
 ]
 
-#: What decoding takes besides the data, as decode_options() gives it.
+#: The options of a decoding, as decode_options() returns them.
 DecodeOptions = tuple[
     # The hooks of an Unpickler: persistent_load, find_class.
     Callable[[Any], Any] | None,
     Callable[[str, str], Any] | None,
-    # Buffers out of band; what gets the objects of this payload.
+    # Buffers out of band; the memo of an Unpickler.
     Iterator[Buffer] | None,
     list[dict[int, object]] | None,
-    # reset_classes, class_state, and whether modules that are missing are left out.
+    # reset_classes, class_state, and whether missing modules get stand-ins.
     bool,
     str | None,
     bool,
     MapLocation | None,
     Renames | None,
-    # What makes the stand-ins of code="opaque".
+    # The factory of opaque objects for code="opaque".
     Payload | None,
     LoadOptions | None,
 ]
 
 def encode(obj: object, options: EncodeOptions, /) -> bytes: ...
 
-#: The same as bytes-like objects whose bytes one after the other are the payload.
-#: Large buffers are not copied, and must not change until they have been written.
+#: Returns the payload as consecutive bytes-like objects. Large buffers are not copied,
+#: and must not change until they have been written.
 def encode_chunks(obj: object, options: EncodeOptions, /) -> list[Buffer]: ...
 
 class PreparedCall:
@@ -119,9 +119,8 @@ class PreparedCall:
 
 def decode(data: Buffer, options: DecodeOptions, /) -> Any: ...
 
-#: decode(), where `data` is the head, or the whole payload, and the stored buffers are
-#: `stored`, or parts of `memory`, which arrays become views of. With `checks_stored`,
-#: their digests are compared.
+#: decode() of a head, or of a whole payload. The stored buffers are `stored`, or parts
+#: of `memory`, of which arrays become views. `checks_stored` compares their digests.
 def decode_head(
     data: Buffer,
     stored: list[Buffer] | None,
@@ -136,76 +135,76 @@ def imports(
     obj: object, by_value: bool, /
 ) -> list[tuple[str, str, str, str, str, int]]: ...
 
-#: The hash of an object's content, 16 bytes. With `passes_over`, what cannot travel is
-#: left out and no error. With `names_classes`, classes by value count as their ids.
+#: The hash of an object's content, 16 bytes. `passes_over` leaves out objects that
+#: cannot be sent, instead of raising. `names_classes` hashes classes by value by id.
 def content_hash(obj: object, passes_over: bool, names_classes: bool, /) -> bytes: ...
 
-#: What all versions of Python agree on; None where code has no source.
+#: A hash that all versions of Python agree on; None if some code has no source.
 def source_hash(obj: object, /) -> bytes | None: ...
 
-#: Whether an attribute of a class is a function, or a classmethod and the like around
-#: functions alone; whether two of these run different code.
+#: Whether an attribute of a class is a function, or a classmethod or the like around
+#: functions only; whether two of these run different code.
 def is_method(attribute: object, /) -> bool: ...
 def has_other_code(own: object, value: object, /) -> bool: ...
 
-#: Whether a module that can be imported holds a class under its name.
+#: Whether an importable module holds a class under its name.
 def is_importable(cls: type, /) -> bool: ...
 
-#: Makes a dict equal to another, in its order, in one step.
+#: Replaces the items of a dict by those of another, in its order, in one step.
 def replace_items(target: dict[Any, Any], source: dict[Any, Any], /) -> None: ...
 
-#: Whether what speeds up objects that come again is in use; what is kept is forgotten.
+#: Enables or disables the caches for repeated objects, and clears them.
 def use_caches(are_used: bool, /) -> None: ...
 def clear_caches() -> None: ...
 
-#: What the caches hold and how often they served.
+#: The number of entries, hits and misses of each cache.
 def cache_info() -> dict[str, dict[str, int]]: ...
 
-#: The map_location of the innermost loads of this thread that was given one.
+#: The map_location of the innermost loads of this thread that has one.
 def chosen_devices() -> MapLocation | None: ...
 
 #: The report of `waybill inspect --json`, as text.
 def inspect(data: Buffer, /) -> str: ...
 
-#: Why this Python cannot have the code of a payload; None if it can: as it is, or from
-#: source.
+#: Why this Python cannot run the code of a payload; None if it can, from bytecode or
+#: from source.
 def python_mismatch(data: Buffer, /) -> str | None: ...
 
 #: For each code body that a payload uses, the fields of its Unit, or None if it has no
-#: source, and the code object of its bytecode, which nothing runs.
+#: source, and the code object of its bytecode, which is not run.
 def sent_sources(head: Buffer, /) -> list[tuple[tuple[Any, ...] | None, CodeType]]: ...
 
-#: What finds the end of one envelope that arrives piece by piece.
+#: A state for measure() of one envelope, which is read piece by piece.
 def stream_length(load_options: LoadOptions | None, /) -> object: ...
 
-#: How many bytes the envelope that `data` begins misses at least; 0 if it is whole, or
-#: `loads` refuses it whatever follows. `data` begins with what it was before.
+#: How many bytes at least an incomplete envelope lacks; 0 if it is complete, or `loads`
+#: refuses any continuation. `data` begins with that of the last call.
 def measure(stream_length: object, data: bytearray, /) -> int: ...
 
-#: Length of the head, once all of it was measured; 0 before.
+#: The length of the head, once all of it was measured; 0 before.
 def head_size(stream_length: object, /) -> int: ...
 
-#: (kind, offset, length) of each buffer that stands behind a head, as its bytes stand
-#: there. Checks signature and head.
+#: (kind, offset, length) of each buffer stored behind a head, in order. Checks the
+#: signature and the head.
 def stored_rows(
     head: Buffer, load_options: LoadOptions | None, /
 ) -> list[tuple[int, int, int]]: ...
 
-#: An object for a stored buffer of this kind, and a view to put its bytes through.
+#: An object for a stored buffer of this kind, and a writable view of its memory.
 def new_buffer(kind: int, length: int, /) -> tuple[bytes | bytearray, memoryview]: ...
 
-#: Where the bytes of a contiguous buffer are. Valid as long as somebody holds them.
+#: The address of a contiguous buffer. Valid as long as a reference to it exists.
 def address_of(buffer: Buffer, /) -> int: ...
 
-#: Asks for large pages behind memory that is about to be written to.
+#: Advises the system to use large pages for memory that is about to be written.
 def advise_large_pages(buffer: Buffer, /) -> None: ...
 
-#: Copies bytes to memory of the same size that nothing was written to yet.
+#: Copies bytes to memory of the same size that was not yet written.
 def copy_buffer(target: Buffer, source: Buffer, /) -> None: ...
 
-#: A file that is mapped: its head, or None if it may have been cut; all of it; and when
-#: digests of its buffers are compared: 0 never, 1 before a part is loaded that uses
-#: them, 2 now. Checks signature and head.
+#: The parts of a mapped file. `head`: None if the file may be truncated. `memory`: the
+#: whole file. `when` digests of its buffers are compared: 0 never, 1 before a part that
+#: uses them is loaded, 2 now. Checks the signature and the head.
 def open_parts(
     head: bytes | None,
     memory: memoryview,
@@ -214,38 +213,38 @@ def open_parts(
     /,
 ) -> object: ...
 
-#: The offset of the part that is all of the payload. The functions below take this, and
-#: what they give for offsets themselves.
+#: The offset of the part that is the whole payload. The functions below accept this and
+#: the offsets that they return.
 def root_part(file: object, /) -> int: ...
 
-#: Type, count, size, text, and for an array items and shape.
+#: Type, number of items, bytes, text, and of an array dtype and shape.
 def describe_part(
     file: object, offset: int, /
 ) -> tuple[str, int, int, str, str | None, tuple[int, ...] | None]: ...
 
-#: Where the parts of a part stand, by the numbers of the steps to them.
+#: The offsets of the parts of a part, by the numbers of the steps to them.
 def part_steps(file: object, offset: int, /) -> list[int]: ...
 
-#: For each step its key, and where that stands. The key is None if it is no text and no
-#: index. Only keys of dicts stand somewhere; it is 0 for others.
+#: For each step its key, and the offset of the key. The key is None unless it is a str
+#: or an index. The offset is 0 unless it is a key of a dict.
 def part_keys(file: object, offset: int, /) -> list[tuple[Any, int]]: ...
 
-#: A step as paths spell it.
+#: A step as text of a path.
 def step_text(file: object, offset: int, number: int, /) -> str: ...
 
-#: Whether a part has pairs of a dict.
+#: Whether a part has key-value pairs like a dict.
 def has_keys(file: object, offset: int, /) -> bool: ...
 
-#: The number of the step with this key, index or name, and where it leads.
+#: The number of the step with this key, index or name, and the offset of its part.
 def find_step(
     file: object, offset: int, key: str | int, /
 ) -> tuple[int, int] | None: ...
 
-#: Where a path leads. Raises LookupError if it leads nowhere.
+#: The offset of the part with this path. Raises LookupError if there is none.
 def find_path(file: object, path: str, /) -> int: ...
 
-#: The object, with arrays that are views of `memory`, a mapping of the same file. With
-#: `is_whole`, digests are compared; else only where a signature is demanded.
+#: Builds a part, with arrays that are views of `memory`, a mapping of the same file.
+#: `is_whole` compares digests; else they are compared only if a signature is required.
 def load_part(
     file: object,
     offset: int,
@@ -257,7 +256,7 @@ def load_part(
 
 # For waybill.explain(). An `explanation` is a capsule.
 
-#: `progress` is told of objects and bytes now and then.
+#: `progress` is called with objects and bytes at intervals.
 def explain(
     obj: object,
     options: EncodeOptions,
@@ -265,50 +264,51 @@ def explain(
     /,
 ) -> object: ...
 
-#: Bytes of the payload, and how many parts were summed up.
+#: Bytes of the payload, and the number of parts that are only counted in their parents.
 def explanation_total(explanation: object, /) -> tuple[int, int]: ...
 
-#: The index of what holds it, and the fields of a Part; of a place file, line,
-#: expression and function.
+#: For each part the index of its parent, and the fields of a Part; a place is file,
+#: line, expression and function.
 def explanation_parts(explanation: object, /) -> list[tuple[Any, ...]]: ...
 
-#: The fields of a Blocker, and its place.
+#: The fields of each Blocker, and its place.
 def explanation_blockers(explanation: object, /) -> list[tuple[Any, ...]]: ...
 
-#: The fields of an ImportRecord, and whether it is missing.
+#: The fields of each ImportRecord, and whether the module is missing.
 def explanation_imports(
     explanation: object, /
 ) -> list[tuple[tuple[str, str, str, str, str, int], int]]: ...
 
-#: Its bytes, how many functions have it, and name, file and line of those without; None
-#: if no source travels and none was asked for.
+#: Bytes of source, the number of functions with source, and name, file and line of
+#: those without; None if no source is sent and none was requested.
 def explanation_source(
     explanation: object, /
 ) -> tuple[int, int, list[tuple[str, str, int]]] | None: ...
 
-#: Imports of these modules are missing, all others are not.
+#: Marks imports of these modules as missing, and all others as present.
 def mark_missing(explanation: object, modules: set[str], /) -> None: ...
 def explanation_text(
     explanation: object, top: int, columns: int, colours: bool, /
 ) -> str: ...
 def explanation_json(explanation: object, /) -> str: ...
 
-#: The parts of which a page tells, by their numbers, and bytes of each; no byte twice.
+#: The significant parts, by their numbers, with bytes of each; no byte counts twice.
 def explanation_telling(explanation: object, most: int, /) -> list[tuple[int, int]]: ...
 def size_text(size: int, /) -> str: ...
 def explanation_html(explanation: object, title: str, /) -> str: ...
 
-#: The ceilings of Limits() and of strict limits, in that order; None: none.
+#: The default and the strict limits, in the order of the fields of Limits; None:
+#: unlimited.
 LIMITS: tuple[int | None, ...]
 STRICT_LIMITS: tuple[int | None, ...]
 #: The rules of the preset of this name.
 STANDARD_TYPES: str
 
-#: A handle of a policy. Raises ValueError for text that is none.
+#: A handle of a policy. Raises ValueError for invalid text.
 def policy(rules: str, /) -> object: ...
 
-#: What is wrong with a policy: a sentence for each rule that denies by name what a
-#: later one allows by a wildcard.
+#: Warnings about a policy: a sentence for each rule that denies a name that a later
+#: rule allows by a wildcard.
 def doubts(policy: object, /) -> list[str]: ...
 
 #: Whether a policy allows a request, and the rule that decided.
@@ -316,10 +316,10 @@ def ask(
     policy: object, request: str, module: str, name: str, /
 ) -> tuple[bool, str | None]: ...
 
-#: All later loads apply these options too.
+#: Applies these options to all later loads, too.
 def restrict_process(load_options: LoadOptions, /) -> None: ...
 
-#: How often that was called in this process, by whichever interpreter or C++ program.
+#: The number of such calls in this process, by any interpreter or by C++.
 def restrictions() -> int: ...
 
 # For waybill.security. A `key` or `ring` is a capsule; `source` is "text", "file" or
@@ -340,5 +340,5 @@ def sign(data: Buffer, key: object, /) -> bytes: ...
 def with_application(data: Buffer, application: Buffer, /) -> bytes: ...
 def verify(data: Buffer, ring: object, /) -> None: ...
 
-#: The application field; None if there is none. With a ring the signature is checked.
+#: The application field; None if there is none. A ring checks the signature.
 def application(data: Buffer, ring: object | None, /) -> bytes | None: ...
