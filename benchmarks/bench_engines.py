@@ -1,11 +1,11 @@
-"""What serialisation costs on engines, beside cloudpickle: seconds and bytes.
+"""The cost of serialization on engines, against cloudpickle: seconds and bytes.
 
     python benchmarks/bench_engines.py [--tasks N] [--repeat N]
 
-Dask: a real cluster, counted in all its processes. joblib and multiprocessing: the
-messages that they send for as many tasks, packed by their own picklers and unpacked as
-their workers do; and the wall time of a real run. multiprocessing has no way to use
-cloudpickle: its functions are wrapped, as people do. Figures are minima of the repeats.
+Dask: a real cluster, measured in all its processes. joblib and multiprocessing: the
+messages that they send for these tasks, packed by their own picklers and unpacked as by
+their workers; and the wall time of a real run. multiprocessing cannot use cloudpickle,
+so functions are wrapped for it, as usual. Figures are minima of the repeats.
 """
 
 import argparse
@@ -28,7 +28,7 @@ SIDES = ("cloudpickle", "waybill")
 
 
 def make_task():
-    """What each task runs: a closure that uses a module and a helper."""
+    """The function of each task: a closure that uses a module and a helper."""
     scale, table = 3, {"a": 1, "b": 2}
 
     def helper(x):
@@ -41,7 +41,7 @@ def make_task():
 
 
 class Wrapped:
-    """A function that any pickle sends by cloudpickle."""
+    """A function that pickles by cloudpickle."""
 
     def __init__(self, function):
         self.function = function
@@ -56,7 +56,7 @@ class Wrapped:
 # ---- Dask --------------------------------------------------------------------------
 
 
-def on_dask(side, count):
+def measure_dask(side, count):
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
@@ -79,7 +79,8 @@ def on_dask(side, count):
 # ---- Messages ----------------------------------------------------------------------
 
 
-def through(pack, messages):
+def measure_messages(pack, messages):
+    """Seconds to pack and to unpack the messages, and their bytes."""
     start = time.perf_counter()
     packed = [pack(message) for message in messages]
     packing = time.perf_counter() - start
@@ -90,8 +91,8 @@ def through(pack, messages):
     return packing, unpacking, sum(memoryview(data).nbytes for data in packed)
 
 
-def on_joblib(side, count):
-    """loky's messages, one task in each; workers that are there already."""
+def measure_joblib(side, count):
+    """Messages of loky, one task in each; its workers were started before."""
     if side == "waybill":
         waybill.integrations.joblib.install()
     task, parallel = make_task(), joblib.Parallel(n_jobs=2, batch_size=1)
@@ -101,13 +102,13 @@ def on_joblib(side, count):
         parallel(joblib.delayed(task)(i) for i in range(count))
         seconds = time.perf_counter() - start
         messages = [_CallItem(i, task, (i,), {}) for i in range(count)]
-        figures = through(loky_reduction.dumps, messages)
+        figures = measure_messages(loky_reduction.dumps, messages)
     waybill.integrations.joblib.uninstall()
     return *figures, seconds
 
 
-def on_multiprocessing(side, count):
-    """A Pool's messages, one task in each."""
+def measure_multiprocessing(side, count):
+    """Messages of a Pool, one task in each."""
     function = make_task()
     if side == "waybill":
         waybill.integrations.multiprocessing.install()
@@ -121,15 +122,15 @@ def on_multiprocessing(side, count):
     pickler = multiprocessing.reduction.ForkingPickler
     mapped = multiprocessing.pool.mapstar
     messages = [(1, i, mapped, ((function, (i,)),), {}) for i in range(count)]
-    figures = through(pickler.dumps, messages)
+    figures = measure_messages(pickler.dumps, messages)
     waybill.integrations.multiprocessing.uninstall()
     return *figures, seconds
 
 
 ENGINES = {
-    "Dask": on_dask,
-    "joblib": on_joblib,
-    "multiprocessing": on_multiprocessing,
+    "Dask": measure_dask,
+    "joblib": measure_joblib,
+    "multiprocessing": measure_multiprocessing,
 }
 
 
@@ -142,7 +143,7 @@ def main():
     print(f"| {options.tasks} tasks | | packing | unpacking | bytes | wall |")
     print("|---|---|---:|---:|---:|---:|")
     for engine in options.engines:
-        # Turn by turn, so that what else the machine does falls on both.
+        # Alternately, so that other load of the machine affects both.
         runs = {side: [] for side in SIDES}
         for _ in range(options.repeat):
             for side in SIDES:

@@ -2,8 +2,8 @@
 
     python benchmarks/bench_layers.py [--quick] [--out FOLDER]
 
-The executables are those that `.ci/bench` builds in build/benchmarks. Their reports go
-to the folder (build/) as bench_<layer>.json, and bench_layers.json has what is printed.
+`.ci/bench` builds the executables in build/benchmarks. Their reports are written to the
+folder (build/) as bench_<layer>.json, and the printed figures as bench_layers.json.
 """
 
 import argparse
@@ -17,7 +17,7 @@ EXECUTABLES = Path(__file__).resolve().parents[1] / "build" / "benchmarks"
 
 
 def run(executable, quick):
-    """Google Benchmark's report."""
+    """The report of Google Benchmark, as JSON text."""
     options = ["--benchmark_format=json", "--benchmark_repetitions=3"]
     options.append(f"--benchmark_min_time={0.005 if quick else 0.05}")
     report = subprocess.run([executable, *options], capture_output=True, text=True)
@@ -26,7 +26,7 @@ def run(executable, quick):
     return report.stdout
 
 
-def fastest(report):
+def fastest_runs(report):
     """{name: (seconds, bytes per second or None)} of the fastest repetition."""
     best = {}
     for run in report["benchmarks"]:
@@ -53,7 +53,7 @@ def main():
         print(show.paint(layer, show.BOLD))
         text = run(executable, chosen.quick)
         (chosen.out / f"{executable.stem}.json").write_text(text, "utf-8")
-        for work, (seconds, speed) in fastest(json.loads(text)).items():
+        for work, (seconds, speed) in fastest_runs(json.loads(text)).items():
             row = {"layer": layer, "work": work, "seconds": seconds, "speed": speed}
             rows.append(row)
             print(f"  {work:42}{show.figure(seconds, 's'):>11}{show.speed(speed):>14}")

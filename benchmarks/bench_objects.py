@@ -1,10 +1,9 @@
-"""Measures waybill against its peers, side by side.
+"""Measures waybill and its peers.
 
     python benchmarks/bench_objects.py [--quick] [--out FOLDER] [--only GROUP...]
 
 Prints a table, and writes bench.json, bench.md (the tables of docs/performance.md) and
-plots to the folder (build/). What the figures mean, and what they do not show:
-docs/performance.md.
+plots to the folder (build/). docs/performance.md explains the figures and their limits.
 """
 
 import argparse
@@ -31,7 +30,7 @@ from bench import Bench
 
 GROUPS = {
     rows_programs.GROUP: rows_programs.rows,
-    rows_functions.GROUP: rows_functions.late,
+    rows_functions.GROUP: rows_functions.rows,
     rows_callables.GROUP: rows_callables.rows,
     rows_data.GROUP: rows_data.rows,
     rows_arrays.GROUP: rows_arrays.rows,
@@ -41,16 +40,16 @@ GROUPS = {
 
 
 def run(bench, groups):
-    cases.packages_are_loaded()
+    cases.load_packages()
     show.print_head()
     if rows_functions.GROUP in groups:
-        rows_functions.early(bench)
-    sides = peers.installed(["waybill", *peers.PEERS])
+        rows_functions.first_rows(bench)
+    sides = peers.load_installed(["waybill", *peers.PEERS])
     for group in groups:
         GROUPS[group](bench, sides)
 
 
-def machine():
+def describe_machine():
     versions = {}
     for package in ("cloudpickle", "dill", "pyfory", "numpy"):
         try:
@@ -75,14 +74,14 @@ def main():
     options.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS))
     chosen = options.parse_args()
 
-    about = machine()
-    print(*(f"{key}: {value}" for key, value in about.items()), sep="\n")
+    machine = describe_machine()
+    print(*(f"{key}: {value}" for key, value in machine.items()), sep="\n")
     bench = Bench(chosen.quick)
     run(bench, chosen.only)
     chosen.out.mkdir(parents=True, exist_ok=True)
-    report = {"machine": about, "rows": bench.rows, "curves": bench.curves}
+    report = {"machine": machine, "rows": bench.rows, "curves": bench.curves}
     (chosen.out / "bench.json").write_text(json.dumps(report, indent=2), "utf-8")
-    (chosen.out / "bench.md").write_text(tables.all_of(report), "utf-8")
+    (chosen.out / "bench.md").write_text(tables.all_tables(report), "utf-8")
     print(f"\nwrote {chosen.out / 'bench.json'} and bench.md")
     plots.draw(report, chosen.out)
 

@@ -1,7 +1,7 @@
 """The functions and classes that the benchmarks send, by name.
 
-They are made from source as if they stood in __main__, so that every serializer has to
-send them by value.
+They are made from source as if defined in __main__, so that every serializer must send
+them by value.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ IMPORTS = "import asyncio, collections, math, re, struct, time\n"
 
 
 def define(source, name="f"):
-    """What `source` calls `name`; a new code object each time."""
+    """The object that `source` defines as `name`; with a new code object each time."""
     namespace = {"__name__": "__main__"}
     exec(compile(IMPORTS + source, "<benchmark>", "exec"), namespace)
     return namespace[name]
 
 
 def step(salt):
-    """A statement that makes the code it stands in unlike any other."""
+    """A statement that makes the code around it unique."""
     return "" if salt is None else f"salt = {salt}; "
 
 
@@ -76,13 +76,13 @@ CALLABLES = {
 }
 
 
-def never_seen(make, count):
-    """Objects whose code is unlike any that was there before."""
+def make_unseen(make, count):
+    """Objects with code that no cache can hold."""
     return [make(random.getrandbits(60)) for _ in range(count)]
 
 
 def tasks(count):
-    """What a scheduler sends: one function, many arguments."""
+    """Tasks as of a scheduler: one function, many arguments."""
     function = names_packages()
     return [(function, (i, f"part-{i}"), {"retries": 3}) for i in range(count)]
 
@@ -103,11 +103,11 @@ def modules_loaded(count):
         yield
     finally:
         kept = {name: sys.modules[name] for name in sys.modules if name in before}
-        # Deleting leaves holes, which everybody who walks the dict has to pass over.
+        # Rebuilt, since deletions leave empty slots that slow down iteration.
         sys.modules.clear()
         sys.modules.update(kept)
 
 
-def packages_are_loaded():
-    """The packages that names_packages() names are there before anything is timed."""
+def load_packages():
+    """Loads the packages of names_packages() before anything is timed."""
     return [asyncio, collections, re]

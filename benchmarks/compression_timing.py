@@ -2,8 +2,8 @@
 
     python benchmarks/compression_timing.py
 
-All sides write and read one array of 64 MB, in turn, in one process, without waiting
-for the disk; the shortest of some runs counts. joblib takes lz4 if that is installed.
+All sides write and read one array of 64 MB, alternately, in one process, without
+waiting for the disk; the fastest of TIMES runs counts. joblib needs the package lz4.
 """
 
 import sys
@@ -35,33 +35,33 @@ def arrays():
     }
 
 
-def by_waybill(compress):
+def waybill_side(compress):
     return (
         lambda array, path: waybill.save(array, path, durable=False, compress=compress),
         waybill.load,
     )
 
 
-def by_joblib(compress):
+def joblib_side(compress):
     return lambda array, path: joblib.dump(array, path, compress=compress), joblib.load
 
 
-def by_savez(array, path):
+def save_by_numpy(array, path):
     with open(path, "wb") as file:
         numpy.savez_compressed(file, array)
 
 
 SIDES = {
-    "waybill": by_waybill(None),
-    'waybill, `"zstd"`': by_waybill("zstd"),
-    'waybill, `("zstd", -5)`': by_waybill(("zstd", -5)),
-    'waybill, `("zstd", 1)`': by_waybill(("zstd", 1)),
-    'waybill, `("zstd", 9)`': by_waybill(("zstd", 9)),
-    "joblib, lz4": by_joblib("lz4"),
-    "joblib, zlib 1": by_joblib(("zlib", 1)),
-    "joblib, zlib 3": by_joblib(("zlib", 3)),
+    "waybill": waybill_side(None),
+    'waybill, `"zstd"`': waybill_side("zstd"),
+    'waybill, `("zstd", -5)`': waybill_side(("zstd", -5)),
+    'waybill, `("zstd", 1)`': waybill_side(("zstd", 1)),
+    'waybill, `("zstd", 9)`': waybill_side(("zstd", 9)),
+    "joblib, lz4": joblib_side("lz4"),
+    "joblib, zlib 1": joblib_side(("zlib", 1)),
+    "joblib, zlib 3": joblib_side(("zlib", 3)),
     "numpy.savez_compressed": (
-        by_savez,
+        save_by_numpy,
         lambda path: numpy.load(path)["arr_0"],
     ),
 }
@@ -80,7 +80,7 @@ def measure(array, path):
         for side, (save, load) in SIDES.items():
             _, write, read = found.get(side, (0, 1e9, 1e9))
             if turn >= 2 and write > 1:
-                continue  # It tells nothing more.
+                continue  # Two runs suffice for slow sides.
             write, _ = seconds_of(lambda save=save: save(array, path), write)
             read, again = seconds_of(lambda load=load: load(path), read)
             assert (again == array).all(), side
@@ -90,7 +90,7 @@ def measure(array, path):
 
 
 def cell(nbytes, size, write, read):
-    """Size in MB; MB/s of writing and reading."""
+    """The size in MB, and the MB/s of writing and of reading."""
     numbers = (nbytes / seconds / 1e6 for seconds in (write, read))
     return f"{size / 1e6:.1f}; " + "; ".join(f"{n:.0f}" for n in numbers)
 

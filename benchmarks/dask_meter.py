@@ -1,4 +1,4 @@
-"""Counts what Dask packs and unpacks, in every process of a cluster."""
+"""Measures serialization by Dask in every process of a cluster."""
 
 import sys
 import time
@@ -7,7 +7,7 @@ import distributed.protocol.pickle as dask_pickle
 
 
 class Meter:
-    """Calls, seconds and bytes of Dask's two functions, in this process."""
+    """Calls, seconds and bytes of Dask's dumps and loads in this process."""
 
     def __init__(self):
         self.figures = dict.fromkeys(NAMES, 0)
@@ -22,9 +22,9 @@ class Meter:
 
     def dumps(self, x, *, buffer_callback=None, **options):
         buffers = []
-        keep = None if buffer_callback is None else buffers.append
+        callback = None if buffer_callback is None else buffers.append
         start = time.perf_counter()
-        data = self._dumps(x, buffer_callback=keep, **options)
+        data = self._dumps(x, buffer_callback=callback, **options)
         self.figures["packing"] += time.perf_counter() - start
         self.figures["packed"] += 1
         self.figures["bytes"] += len(data)
@@ -40,7 +40,7 @@ class Meter:
         return value
 
 
-#: Seconds but for two; `bytes` are those of buffers out of band too.
+#: Seconds of dumps and of loads, calls of dumps, bytes including out-of-band buffers.
 NAMES = ("packing", "unpacking", "packed", "bytes")
 _meters = []
 
@@ -54,13 +54,13 @@ def stop():
 
 
 def start_all(client):
-    """In the workers, and here, where a LocalCluster has its scheduler too."""
+    """Starts meters in the workers and here, where a LocalCluster has its scheduler."""
     client.run(start)
     start()
 
 
 def stop_all(client):
-    """The figures here, and the sum of the workers'."""
+    """The figures of this process, and the sums of those of the workers."""
     here = stop()
     workers = client.run(stop).values()
     return here, {name: sum(figures[name] for figures in workers) for name in NAMES}

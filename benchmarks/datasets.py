@@ -20,7 +20,7 @@ def records(count=10_000):
 
 
 def ints(count=100_000):
-    """Of all lengths up to 60 bits."""
+    """Integers of all lengths up to 60 bits."""
     generator = random.Random(1)
     return [generator.getrandbits(1 + i % 60) for i in range(count)]
 
@@ -47,7 +47,7 @@ def tuples(count=20_000):
 
 
 def shared(count=20_000):
-    """Few objects that are referred to again and again."""
+    """Many references to few objects."""
     pool = [[i, f"node {i}"] for i in range(count // 20)]
     generator = random.Random(1)
     return [generator.choice(pool) for _ in range(count)]
@@ -97,6 +97,6 @@ DATA = {
 
 
 def objects(count):
-    """Exactly so many: a list of lists of an int, a float and a text."""
+    """`count` objects: a list of lists of an int, a float and a str."""
     whole = [[i, i * 0.5, f"object {i}"] for i in range((count - 1) // 4)]
     return whole + list(range((count - 1) % 4))

@@ -3,7 +3,7 @@
     python benchmarks/demo.py [--tasks N]
 
 The cluster is started here: a scheduler and two worker processes on this machine, which
-know nothing of the functions below. With waybill, there is one line more: install().
+cannot import the functions below. With waybill, there is one line more: install().
 """
 
 import argparse
@@ -56,7 +56,7 @@ class Fit:
 
 
 def fit_line(points):
-    """Least squares; what comes back is of a class that only this program has."""
+    """Least squares; the result is of a class that only this program defines."""
     x, y = points
     matrix = numpy.stack([x, numpy.ones_like(x)], axis=1)
     solution, residuals, *_ = numpy.linalg.lstsq(matrix, y, rcond=None)
@@ -64,7 +64,7 @@ def fit_line(points):
 
 
 def paragraphs(count):
-    """Texts of this project's own documents."""
+    """Paragraphs of this project's documentation."""
     texts = [path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("*.md"))]
     found = [part for text in texts for part in text.split("\n\n") if part.strip()]
     return [found[i % len(found)] for i in range(count)]
@@ -89,7 +89,7 @@ def measurements(count):
 
 
 def submit_all(client, count):
-    """Futures of each part of the work, `count` tasks each."""
+    """{part of the work: its futures}, with `count` tasks for each part."""
     return {
         "words": client.map(make_counter(r"[A-Za-z]{4,}"), paragraphs(count)),
         "authors": client.map(read_feed, list(feeds(count))),
@@ -97,7 +97,7 @@ def submit_all(client, count):
     }
 
 
-def summed_up(results):
+def summarize(results):
     words = sum(results["words"], collections.Counter())
     authors = sum(results["authors"], collections.Counter())
     assert all(type(fit) is Fit for fit in results["lines"])
@@ -111,7 +111,7 @@ def summed_up(results):
     }
 
 
-# ---- How it is run -----------------------------------------------------------------
+# ---- Runs --------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -126,7 +126,7 @@ def cluster():
 
 
 def run(name, count, install):
-    """Results, seconds, and the figures of the client's side and the workers'."""
+    """Results, seconds, and the figures of the client and of the workers."""
     with cluster() as client:
         install(client)
         dask_meter.start_all(client)
@@ -137,7 +137,7 @@ def run(name, count, install):
         seconds = time.perf_counter() - start
         here, there = dask_meter.stop_all(client)
     waybill.integrations.dask.uninstall()
-    return summed_up(results), seconds, here, there
+    return summarize(results), seconds, here, there
 
 
 def show_progress(name, futures):
@@ -150,7 +150,7 @@ def show_progress(name, futures):
     print("" if sys.stdout.isatty() else f"{name:12} {done} tasks")
 
 
-# ---- What is shown -----------------------------------------------------------------
+# ---- Output ------------------------------------------------------------------------
 
 
 def paint(text, code):
@@ -182,7 +182,7 @@ def main():
     ours = run("waybill", count, waybill.integrations.dask.install)
 
     print()
-    assert ours[0] == theirs[0], "both have to find the same"
+    assert ours[0] == theirs[0], "the results differ"
     for part, found in ours[0].items():
         print(f"  {part:8} {paint(found, GREEN)}")
     print()

@@ -1,9 +1,9 @@
-"""Sends functions to a Python that has imported nothing, and shows what travels.
+"""Sends functions to a Python that has imported nothing, and shows what is sent.
 
     python benchmarks/demo_pipe.py
 
-A fresh interpreter reads envelopes from a pipe. It finds the functions' modules by the
-manifests alone: nothing here tells it what to import. Results come back the same way.
+A fresh interpreter reads envelopes from a pipe. It imports the modules that their
+manifests list; its program names none of them. Results come back the same way.
 """
 
 import concurrent.futures
@@ -20,7 +20,7 @@ import waybill
 try:
     import numpy
     import numpy.linalg
-except ImportError:  # There are Pythons that numpy does not support yet.
+except ImportError:  # numpy does not support the newest Pythons yet.
     numpy = None
 
 try:
@@ -35,7 +35,7 @@ BOLD, DIM, GREEN, CYAN, RED = "1", "2", "32", "36", "31"
 
 
 def primes_below(limits):
-    """Counts primes below each limit, on threads of the worker's."""
+    """Counts primes below each limit, on threads of the worker."""
 
     def count(limit):
         sieve = bytearray([1]) * limit
@@ -50,7 +50,7 @@ def primes_below(limits):
 
 
 def titles_of(feed):
-    """Reads an Atom feed; the parser hides in a submodule of a submodule."""
+    """Reads an Atom feed; the parser is in a submodule of a submodule."""
     find = "{http://www.w3.org/2005/Atom}entry/{http://www.w3.org/2005/Atom}title"
     return [node.text for node in xml.etree.ElementTree.fromstring(feed).iterfind(find)]
 
@@ -64,11 +64,11 @@ def vibrations(masses, stiffness):
 
 
 def make_counter(pattern):
-    """A closure: what comes back keeps `pattern` and its own state."""
+    """A closure with a pattern and a state of its own."""
     seen = {}
 
     def count(text):
-        import collections  # Needed when this runs, and not before.
+        import collections  # Listed as needed when called, not at load.
 
         for word, times in collections.Counter(pattern.findall(text)).items():
             seen[word] = seen.get(word, 0) + times
@@ -96,8 +96,8 @@ def work():
 
 # ---- The two ends of the pipe ------------------------------------------------------
 
-# All that the worker knows. What functions print goes to stderr, since stdout carries
-# the answers.
+# The whole program of the worker. Functions print to stderr, since answers are written
+# to stdout.
 WORKER = """
 import sys
 import waybill
@@ -138,16 +138,16 @@ class Worker:
             raise RuntimeError(f"the worker ended with {self.process.returncode}")
 
     def run(self, envelope):
-        """Sends an envelope of (function, arguments); the answer and what it loaded."""
+        """Sends (function, arguments) as an envelope; returns (result, new modules)."""
         self.process.stdin.write(envelope)
         self.process.stdin.flush()
-        is_fine, result, loaded = waybill.load(self.process.stdout)
-        if not is_fine:
-            raise RuntimeError(f"the worker says {result}")
+        has_succeeded, result, loaded = waybill.load(self.process.stdout)
+        if not has_succeeded:
+            raise RuntimeError(f"the worker failed: {result}")
         return result, loaded
 
 
-# ---- What is shown -----------------------------------------------------------------
+# ---- Output ------------------------------------------------------------------------
 
 
 def paint(text, *codes):
@@ -168,7 +168,7 @@ def show_manifest(function):
 
 
 def microseconds(call, seconds=0.15):
-    """The fastest of as many calls as fit into `seconds`, one by one."""
+    """The time of the fastest call, of as many as fit into `seconds`."""
     best, end = float("inf"), time.perf_counter() + seconds
     while time.perf_counter() < end:
         start = time.perf_counter()
@@ -177,7 +177,7 @@ def microseconds(call, seconds=0.15):
     return best * 1e6
 
 
-def measured(module, function):
+def measure(module, function):
     data = module.dumps(function)
     dumps = microseconds(lambda: module.dumps(function))
     return len(data), dumps, microseconds(lambda: module.loads(data))
@@ -194,7 +194,7 @@ def show_table(functions):
     for function in functions:
         print(f"{function.__qualname__.partition('.')[0]:28}", end="")
         for peer in peers:
-            size, dumps, loads = measured(peer, function)
+            size, dumps, loads = measure(peer, function)
             cells = f"{size:14}{dumps:6.1f} µs{loads:6.1f} µs"
             print(paint(cells, GREEN) if peer is waybill else cells, end="")
         print()
@@ -228,7 +228,7 @@ def main():
 
 
 def show_refusal():
-    """What cannot travel says where it hangs."""
+    """Shows the error for an object that cannot be sent."""
     import threading
 
     lock = threading.Lock()
@@ -237,7 +237,7 @@ def show_refusal():
         waybill.dumps(lambda: settings["retries"])
     except waybill.EncodeError as error:
         print()
-        print(paint("a lock cannot travel, and waybill says where it sits:", BOLD))
+        print(paint("a lock cannot be sent; the error has the path to it:", BOLD))
         print(f"  {paint(error, RED)}")
     if cloudpickle is not None:
         try:

@@ -1,12 +1,12 @@
-"""What tools tell of the programs of tests/python/explain/explained_programs.py, whose
-tasks cannot travel: how many of the objects that cannot are named, and where.
+"""Compares tools that explain why an object cannot be sent: how many of the unsendable
+objects of tests/python/explain/explained_programs.py they find.
 
     python benchmarks/explanations.py
 
-prints a table for docs/explain.md. Needs waybill, dill and ray; runs each program in a
-process of its own. `named`: objects that the tool hands out or names by an expression;
-`with its line`: those with the line of the code that brought them; `programs`: those of
-which every such object is named.
+Prints a table for docs/explain.md. Needs waybill, dill and ray; runs each program in a
+new process. `named`: objects that the tool returns or names by an expression; `with its
+line`: those with the line of code that refers to them; `programs`: programs of which
+every such object is named.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ def too_long(*_):
     raise TimeoutError("takes more than 20 s")
 signal.signal(signal.SIGALRM, too_long)
 
-def among(objects):
+def count_found(objects):
     return sum(any(w is o for o in objects) for w in wanted)
 
 try:
     from ray.util import inspect_serializability
     signal.alarm(20)
-    with contextlib.redirect_stdout(io.StringIO()) as told:
+    with contextlib.redirect_stdout(io.StringIO()):
         _, failures = inspect_serializability(task)
-    found["ray"] = among([failure.obj for failure in failures])
+    found["ray"] = count_found([failure.obj for failure in failures])
 except Exception as error:
     found["ray"], found["ray error"] = 0, repr(error)
 try:
@@ -56,12 +56,12 @@ try:
         if not isinstance(found, dict):
             return [found]
         return [each for value in found.values() for each in flat(value)]
-    found["dill"] = among(flat(dill.detect.badobjects(task, depth=6) or {}))
+    found["dill"] = count_found(flat(dill.detect.badobjects(task, depth=6) or {}))
     try:
         dill.dumps(task)
-        found["dill travels"] = 1
+        found["dill sends"] = 1
     except Exception:
-        found["dill travels"] = 0
+        found["dill sends"] = 0
 except Exception as error:
     found["dill"], found["dill error"] = 0, repr(error)
 print(json.dumps(found))
@@ -82,7 +82,7 @@ def run(source: str) -> dict[str, object]:
 def main() -> None:
     answers = {name: run(source) for name, source in LOCKS.items()}
     everything = sum(answer["all"] for answer in answers.values())
-    print(f"{len(answers)} programs, {everything} objects that cannot travel\n")
+    print(f"{len(answers)} programs, {everything} objects that cannot be sent\n")
     print("| tool | named | programs | with its line |")
     print("|---|---:|---:|---:|")
     for tool, title in (

@@ -1,14 +1,14 @@
-"""What this project aims at: a peer's figure divided by ours, for rows by name."""
+"""The goals of this project: a peer's figure divided by ours, for rows by name."""
 
 import re
 
-# Wherever it can do the work at all, which able.py finds out.
+# For every row that this peer can do; see capability.py.
 EVERYWHERE = {"pyfory": 1}
 
 DUMPS_OF_DATA = "(records|floats|strings|nested lists|dataclasses|big dict): dumps"
 LOADS_OF_DATA = DUMPS_OF_DATA.replace("dumps", "loads")
 
-#: The first pattern that fits "group: work" counts.
+#: The first pattern that matches "group: work" applies.
 GOALS = (
     (r"programs: .* prepared: dumps", {"cloudpickle": 150, "msgpack": 1 / 1.5}),
     (r"programs: tasks over .*: dumps", {"cloudpickle": 50}),
@@ -39,14 +39,14 @@ GOALS = (
 )
 
 
-def of(row):
-    """{peer: times} for those of the row's peers that a goal names."""
+def goals_of(row):
+    """{peer: ratio} for the peers of a row that have a goal."""
     name = f"{row['group']}: {row['work']}"
     named = next((goal for pattern, goal in GOALS if re.match(pattern, name)), {})
     wanted = EVERYWHERE | named
-    return {peer: times for peer, times in wanted.items() if peer in row["figures"]}
+    return {peer: ratio for peer, ratio in wanted.items() if peer in row["figures"]}
 
 
-def are_named(row):
-    """Whether a row has goals of its own, beside that for everywhere."""
+def has_own_goals(row):
+    """Whether a row has other goals than EVERYWHERE."""
     return bool(row["goals"].keys() - EVERYWHERE.keys())

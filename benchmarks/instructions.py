@@ -2,16 +2,16 @@
 
     python benchmarks/instructions.py [--record] [NAME...]
 
-Times differ from run to run and from machine to machine; instructions do not. Counted
-are those of the extension itself, by valgrind's callgrind: what the interpreter and the
-C library need differs with their builds. They depend on the compiler and the version of
-Python, so figures are on record for one of each; with others they are only printed.
+Times differ between runs and between machines; instruction counts do not. callgrind of
+valgrind counts those of the extension alone: those of the interpreter and of the C
+library depend on their builds. Counts depend on the compiler and the version of Python,
+so they are recorded for one of each; with others they are only printed.
 
-instructions.json holds them, each with the reason for its size. A figure that is more
-than 10 % off fails the run, also downwards: a record that is out of date guards
-nothing. One build repeats within 0.1 %; two builds of the same source differ by up to
-4 %, since the linker cuts the program into parts to optimise as it finds it. --record
-writes the new ones and keeps the reasons.
+instructions.json holds the counts, each with the reason for its size. A count that
+differs by more than 10 % fails the run, also if it is lower: an outdated record guards
+nothing. Runs of one build differ by 0.1 %; two builds of the same source differ by up
+to 4 %, since the linker partitions the program anew to optimise it. --record writes new
+counts and keeps the reasons.
 """
 
 import argparse
@@ -30,23 +30,23 @@ HERE = Path(__file__).parent
 RECORD = HERE / "instructions.json"
 TOLERANCE = 0.10
 
-#: Payloads of functions whose code is gone, each unlike the others.
+#: Payloads of functions with unique code, which no cache holds.
 NEW = """
 for number in range(100):
     exec(f"def new(x): return json.dumps(x), collections.abc.Mapping, {number}", scope)
     new_data.append(dumps(scope.pop("new")))
 """
 
-#: An array of NumPy, which travels by the reducers of two classes.
+#: A NumPy array, which is sent by the reducers of two classes.
 ARRAY = """
 import numpy
 array, buffers = numpy.arange(10.0), []
 data_of_array = dumps(array)
-data_of_apart = dumps(array, buffer_callback=buffers.append)
+data_out_of_band = dumps(array, buffer_callback=buffers.append)
 def keep(buffer): pass
 """
 
-#: The function of a script and the closure of MAKE, in a file that has their text.
+#: The function of a script and the closure of SETUP, in a file with their source.
 SOURCED = """
 import pathlib, tempfile
 text = (
@@ -62,7 +62,7 @@ with tempfile.TemporaryDirectory() as folder:
     for _ in range(5): dumps(sourced, source="auto"), dumps(inner, source="auto")
 """
 
-#: What is repeated, how often, and what is done before; MAKE makes what it names.
+#: {path: (call, number of calls, further setup)}, in the scope of SETUP.
 PATHS = {
     "a function sent again": ("dumps(bare)", 200),
     "a function of a script sent again": ("dumps(in_script)", 200),
@@ -98,10 +98,10 @@ PATHS = {
     "an array": ("dumps(array)", 100, ARRAY),
     "an array received": ("loads(data_of_array)", 100, ARRAY),
     "an array out of band": ("dumps(array, buffer_callback=keep)", 100, ARRAY),
-    "its payload received": ("loads(data_of_apart, buffers=buffers)", 100, ARRAY),
+    "its payload received": ("loads(data_out_of_band, buffers=buffers)", 100, ARRAY),
 }
 
-MAKE = """
+SETUP = """
 import collections, datetime, json, sys, waybill
 from waybill import dumps, loads
 class Point:
@@ -153,7 +153,7 @@ for _ in range(int(sys.argv[1])): {call}
 
 
 def environment():
-    """What the figures depend on."""
+    """The platform, compiler and Python, on which the counts depend."""
     cache = (HERE.parent / "build" / "CMakeCache.txt").read_text("utf-8")
     compiler = re.search(r"CMAKE_CXX_COMPILER:\w+=(.*)", cache)[1]
     version = subprocess.run(
@@ -165,10 +165,10 @@ def environment():
 
 @functools.cache
 def instructions_of(call, times, before):
-    """Instructions of the extension in a process that makes the call so many times."""
+    """Instructions of the extension in a process that makes the call `times` times."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "out")
-        program = MAKE.replace("{before}", before).replace("{call}", call)
+        program = SETUP.replace("{before}", before).replace("{call}", call)
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
         command += ["--quiet", sys.executable, "-c", program, str(times)]
         variables = {**os.environ, "PYTHONHASHSEED": "0"}
@@ -179,8 +179,8 @@ def instructions_of(call, times, before):
 def own_cost(profile):
     """The self cost of the extension's functions in a callgrind profile.
 
-    Costs are lines "+12 34" or "* 34" below the object at hand, "ob=(id) path"; the
-    line after "calls=" is the cost of a callee, and not its caller's own.
+    Costs are lines "+12 34" or "* 34" below a line with their object, "ob=(id) path".
+    The line after "calls=" is the cost of a callee, which is not counted.
     """
     names, total, is_own, is_call = {}, 0, False, False
     for line in profile.splitlines():
@@ -199,12 +199,12 @@ def own_cost(profile):
     return total
 
 
-def measured(name):
+def measure(name):
     """Instructions of one call, without those of a process that makes none."""
     call, times, *before = PATHS[name]
     before = "".join(before)
-    made = instructions_of(call, times, before)
-    return round((made - instructions_of("pass", 0, before)) / times)
+    total = instructions_of(call, times, before)
+    return round((total - instructions_of("pass", 0, before)) / times)
 
 
 def main():
@@ -217,13 +217,13 @@ def main():
     here = environment()
     comparable = here == record["environment"]
     if not comparable and not chosen.record:
-        print(f"on record for {record['environment']}, and this is {here}")
+        print(f"recorded for {record['environment']}, but this is {here}")
     failed = False
     for name in chosen.names or PATHS:
-        count = measured(name)
+        count = measure(name)
         row = record["paths"].setdefault(name, {"instructions": 0, "reason": ""})
-        known = row["instructions"]
-        change = count / known - 1 if known else 0
+        recorded = row["instructions"]
+        change = count / recorded - 1 if recorded else 0
         is_off = comparable and abs(change) > TOLERANCE and not chosen.record
         failed = failed or is_off
         mark = "OFF" if is_off else "" if comparable else "?"

@@ -1,8 +1,8 @@
-"""The benchmarks' figures as plots."""
+"""The figures of the benchmarks as plots."""
 
 import show
 
-#: A colour of its own for each side, in all plots.
+#: The colour of each side, in all plots.
 COLOURS = {
     "waybill": "#0b6e4f",
     "cloudpickle": "#c8553d",
@@ -14,18 +14,22 @@ COLOURS = {
 
 
 def draw(report, folder):
-    """Writes bench_<name>.svg for all there are figures of."""
+    """Writes bench_<name>.svg for each plot whose figures were measured."""
     try:
         import matplotlib
     except ImportError:
-        print(show.note("matplotlib is not installed: no plots"))
+        print(show.dim("matplotlib is not installed: no plots"))
         return
     matplotlib.use("svg")
-    # The same figures give the same file, with text that can be searched.
+    # Makes the file depend on the figures alone, with searchable text.
     matplotlib.rcParams.update({"svg.hashsalt": "waybill", "svg.fonttype": "none"})
     from matplotlib import pyplot
 
-    plots = {"cloudpickle": speed, "modules": modules, "objects": objects}
+    plots = {
+        "cloudpickle": draw_ratios,
+        "modules": draw_modules,
+        "objects": draw_objects,
+    }
     for name, plot in plots.items():
         made = plot(pyplot, report)
         if made is None:
@@ -37,8 +41,8 @@ def draw(report, folder):
         print(f"wrote {path}")
 
 
-def speed(pyplot, report):
-    """How many times faster than cloudpickle each row is."""
+def draw_ratios(pyplot, report):
+    """The speed of each row, as a multiple of cloudpickle's."""
     rows = [r for r in report["rows"] if r["unit"] == "s" and r["group"] != "growth"]
     rows = [row for row in rows if "cloudpickle" in row["figures"]]
     if not rows:
@@ -60,41 +64,41 @@ def speed(pyplot, report):
     return figure
 
 
-def modules(pyplot, report):
-    """dumps of one function against the number of modules in the process."""
+def draw_modules(pyplot, report):
+    """The time of one dumps against the number of modules in the process."""
     curve = report["curves"]["modules"]
     if not curve:
         return None
     figure, axes = pyplot.subplots(figsize=(7, 4))
-    lines(axes, curve, "modules", [(p, "o-") for p in COLOURS], lambda p: p, 1e6)
+    draw_lines(axes, curve, "modules", [(s, "o-") for s in COLOURS], lambda p: p, 1e6)
     axes.set_xlabel("entries in sys.modules")
     axes.set_ylabel("µs for each dumps")
     axes.set_title("dumps of a function that names three packages")
     return figure
 
 
-def objects(pyplot, report):
-    """What an object costs against the number of objects in the payload."""
+def draw_objects(pyplot, report):
+    """The time for each object against the number of objects in the payload."""
     curve = report["curves"]["objects"]
     if not curve:
         return None
     figure, axes = pyplot.subplots(figsize=(7, 4))
     for verb, style in (("dumps", "o-"), ("loads", "s--")):
-        sides = [(side, style) for side in COLOURS]
-        lines(axes, curve, "objects", sides, lambda p, verb=verb: p[verb], 1e9, verb)
+        styles = [(side, style) for side in COLOURS]
+        draw_lines(axes, curve, "objects", styles, lambda p, v=verb: p[v], 1e9, verb)
     axes.set_xlabel("objects in the payload")
     axes.set_ylabel("ns for each object")
     axes.set_title("lists of an int, a float and a text")
     return figure
 
 
-def lines(axes, curve, along, sides, figures, factor, label=""):
-    """One line for each side that the curve has; `figures` takes a point apart."""
-    for side, style in sides:
+def draw_lines(axes, curve, x, styles, figures, factor, label=""):
+    """A line for each side of the curve; `figures(point)` is {side: y}."""
+    for side, style in styles:
         points = [point for point in curve if side in figures(point)]
         if points:
             axes.loglog(
-                [point[along] for point in points],
+                [point[x] for point in points],
                 [figures(point)[side] * factor for point in points],
                 style,
                 color=COLOURS[side],

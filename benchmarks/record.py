@@ -1,4 +1,4 @@
-"""Writes what `make bench` and `make bench-newest` measured into docs/performance.md,
+"""Writes the results of `make bench` and `make bench-newest` into docs/performance.md,
 with the plots of the former.
 
     python benchmarks/record.py [--from FOLDER]
@@ -18,31 +18,31 @@ PAGE = DOCS / "performance.md"
 PLOTS = DOCS / "plots"
 
 
-def of_report(report):
-    groups = tables.groups(report)
-    parts = {group: tables.of_group(rows) for group, rows in groups.items()}
-    return parts | {"machine": tables.of_machine(report)}
+def tables_of(report):
+    groups = tables.rows_by_group(report)
+    parts = {group: tables.group_table(rows) for group, rows in groups.items()}
+    return parts | {"machine": tables.machine_text(report)}
 
 
-#: What each file of the folder gives: {name of a marker: what belongs there}.
+#: For each file of the folder, a function from its content to {name of a marker: text}.
 FILES = {
-    "bench.json": of_report,
-    "bench_layers.json": lambda rows: {"layers": tables.of_layers(rows)},
-    "newest/bench.json": lambda report: {"newest": tables.of_goals(report)},
+    "bench.json": tables_of,
+    "bench_layers.json": lambda rows: {"layers": tables.layers_table(rows)},
+    "newest/bench.json": lambda report: {"newest": tables.goals_table(report)},
 }
 
 
 def parts_of(folder):
-    """{name of a marker: what belongs there}, from the files that are there."""
+    """{name of a marker: text}, from the files that exist."""
     parts = {}
-    for name, of_file in FILES.items():
+    for name, parts_of_file in FILES.items():
         if (folder / name).exists():
-            parts |= of_file(json.loads((folder / name).read_text("utf-8")))
+            parts |= parts_of_file(json.loads((folder / name).read_text("utf-8")))
     return parts
 
 
-def filled(page, parts):
-    """The page with the parts between its markers."""
+def fill(page, parts):
+    """The page with the parts between their markers."""
 
     def part(marker):
         return (
@@ -61,7 +61,7 @@ def main():
     parts = parts_of(folder)
     if not parts:
         raise SystemExit(f"nothing was measured in {folder}")
-    PAGE.write_text(filled(PAGE.read_text("utf-8"), parts), "utf-8")
+    PAGE.write_text(fill(PAGE.read_text("utf-8"), parts), "utf-8")
     PLOTS.mkdir(exist_ok=True)
     for plot in sorted(folder.glob("bench_*.svg")):
         lines = plot.read_text("utf-8").splitlines()

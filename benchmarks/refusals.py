@@ -1,8 +1,8 @@
-"""How long each bomb of tests/python/helpers/bombs.py takes to be refused, and how much
-memory.
+"""Measures the time and memory until each bomb of tests/python/helpers/bombs.py is
+refused.
 
-Prints the table of docs/security.md. The payloads are under a megabyte; memory is what
-Python and the extension allocate beside them at most (see peak_memory.py there).
+Prints the table of docs/security.md. The payloads are below a megabyte; memory is the
+peak of what Python and the extension allocate (see peak_memory.py there).
 """
 
 import sys
@@ -26,11 +26,11 @@ def refuse(data):
         waybill.loads(data, policy=waybill.DATA_ONLY)
     except waybill.DecodeError as error:
         return error.code
-    raise SystemExit("was let in")
+    raise SystemExit("a bomb was accepted")
 
 
 def measure(data):
-    """Seconds at best, and bytes at most."""
+    """The code of the error, the fewest seconds, and the peak of memory in bytes."""
     best = float("inf")
     for _ in range(REPEATS):
         started = time.perf_counter()

@@ -1,7 +1,7 @@
-"""Rows about arrays: in one payload, and in files as large as memory.
+"""Rows about arrays: in one payload, and in large files.
 
-A file is written and read by processes of their own, since what one keeps in memory
-would serve the next.
+Each file is written and read by a new process, so that none profits from the memory of
+an earlier one.
 """
 
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-import able
+from capability import round_trips
 
 GROUP = "arrays"
 MEGABYTE = 1 << 20
@@ -77,22 +77,21 @@ def rows(bench, sides):
 
 
 def memory_rows(bench, name, array, sides):
-    """With pickle's newest protocol: that of its default copies once more."""
+    """Uses protocol 5 of pickle, since the default one makes one more copy."""
     pairs = {side: (peer.dumps, peer.loads) for side, peer in sides.items()}
     pairs["pickle"] = (lambda value: pickle.dumps(value, 5), pickle.loads)
-    pairs = {
-        side: pair for side, pair in pairs.items() if able.round_trips(*pair, array)
-    }
+    pairs = {side: pair for side, pair in pairs.items() if round_trips(*pair, array)}
     calls = {side: (dumps, array) for side, (dumps, _) in pairs.items()}
-    bench.repeated(GROUP, f"{name}: dumps", calls)
+    bench.add_repeated(GROUP, f"{name}: dumps", calls)
     calls = {side: (loads, dumps(array)) for side, (dumps, loads) in pairs.items()}
-    bench.repeated(GROUP, f"{name}: loads", calls)
+    bench.add_repeated(GROUP, f"{name}: loads", calls)
 
 
 def file_rows(bench, count, items):
     name = f"file of {count} arrays of {items * 8 // MEGABYTE} MB"
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_FOLDER")) as folder:
-        paths = {side: os.path.join(folder, side) for side in FILES if is_here(side)}
+        sides = filter(is_installed, FILES)
+        paths = {side: os.path.join(folder, side) for side in sides}
         work = {
             f"{name}: save": 1,
             f"{name}: load": 2,
@@ -122,7 +121,7 @@ def run(side, step, path, count, items):
     return float(done.stdout)
 
 
-def is_here(side):
+def is_installed(side):
     try:
         exec(FILES[side][0])
     except ImportError:

@@ -1,6 +1,6 @@
 """Rows about plain data and arrays."""
 
-import able
+import capability
 import datasets
 
 GROUP = "data"
@@ -18,38 +18,37 @@ def rows(bench, sides):
     megabytes = bench.count(100, quick=10)
     array = numpy.ones(megabytes * MEGABYTE // 8)
     data_rows(bench, f"{megabytes} MB array", array, sides)
-    apart_rows(bench, f"{megabytes} MB array out of band", array, sides)
+    out_of_band_rows(bench, f"{megabytes} MB array out of band", array, sides)
 
 
 def data_rows(bench, name, value, sides):
-    carriers = able.that_carry(sides, value, name)
+    carriers = capability.find_carriers(sides, value, name)
     calls = {side: (peer.dumps, value) for side, peer in carriers.items()}
-    bench.repeated(GROUP, f"{name}: dumps", calls)
+    bench.add_repeated(GROUP, f"{name}: dumps", calls)
     payloads = {side: peer.dumps(value) for side, peer in carriers.items()}
     calls = {side: (peer.loads, payloads[side]) for side, peer in carriers.items()}
-    bench.repeated(GROUP, f"{name}: loads", calls)
-    bench.sizes(GROUP, f"{name}: size", payloads)
+    bench.add_repeated(GROUP, f"{name}: loads", calls)
+    bench.add_sizes(GROUP, f"{name}: size", payloads)
 
 
-def apart_rows(bench, name, value, sides):
+def out_of_band_rows(bench, name, value, sides):
     carriers = {
-        side: peer for side, peer in sides.items() if carries_apart(peer, value)
+        side: peer for side, peer in sides.items() if carries_out_of_band(peer, value)
     }
-    able.demand_waybill(carriers, name)
-    calls = {side: (peer.dumps_apart, value) for side, peer in carriers.items()}
-    bench.repeated(GROUP, f"{name}: dumps", calls)
+    capability.require_waybill(carriers, name)
+    calls = {side: (peer.dumps_out_of_band, value) for side, peer in carriers.items()}
+    bench.add_repeated(GROUP, f"{name}: dumps", calls)
     calls = {
-        side: (peer.loads_apart, peer.dumps_apart(value))
+        side: (peer.loads_out_of_band, peer.dumps_out_of_band(value))
         for side, peer in carriers.items()
     }
-    bench.repeated(GROUP, f"{name}: loads", calls)
+    bench.add_repeated(GROUP, f"{name}: loads", calls)
 
 
-def carries_apart(peer, value):
-    """Whether it comes back right, and its content really stays out of the payload."""
-    if peer.dumps_apart is None:
+def carries_out_of_band(peer, value):
+    """Whether the round trip works, and the content is not in the payload."""
+    dumps, loads = peer.dumps_out_of_band, peer.loads_out_of_band
+    if dumps is None or not capability.round_trips(dumps, loads, value):
         return False
-    if not able.round_trips(peer.dumps_apart, peer.loads_apart, value):
-        return False
-    data, buffers = peer.dumps_apart(value)
+    data, buffers = dumps(value)
     return bool(buffers) and len(data) < value.nbytes / 2

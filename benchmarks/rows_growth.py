@@ -1,8 +1,8 @@
-"""Rows about the size of the payload: what one object costs among 1 to 10⁷."""
+"""Rows about the size of the payload: the cost of an object among 1 to 10⁷."""
 
 import datasets
 import timing
-from bench import number
+from bench import format_count
 
 GROUP = "growth"
 SIDES = ("waybill", "pickle")
@@ -22,10 +22,10 @@ def rows(bench, sides):
                 )
                 for side, peer in sides.items()
             }
-            best = timing.repeated(calls, bench.seconds)
+            best = timing.time_repeated(calls, bench.seconds)
             each = {side: seconds / count for side, seconds in best.items()}
             point[verb] = each
             plural = "object" if count == 1 else "objects"
-            work = f"{number(count)} {plural}: {verb}, per object"
+            work = f"{format_count(count)} {plural}: {verb}, per object"
             bench.add(GROUP, work, "s", each)
         bench.curves["objects"].append(point)

@@ -1,11 +1,11 @@
-"""Rows about the process: time to import, and memory over many calls."""
+"""Rows about the process: import time, and memory growth."""
 
 import gc
 
 import cases
 import timing
 import waybill
-from bench import number
+from bench import format_count
 
 GROUP = "process"
 
@@ -15,11 +15,11 @@ def rows(bench, sides):
     best = timing.import_seconds(names, bench.count(15, quick=3))
     bench.add(GROUP, "import", "s", best)
     if timing.resident_kib() is not None:
-        memory(bench)
+        memory_rows(bench)
 
 
-def memory(bench):
-    """Growth of memory over many calls, after as many that warm up."""
+def memory_rows(bench):
+    """The growth of memory over many calls, after a tenth as many to warm up."""
     count = bench.count(1_000_000, quick=20_000)
     value = cases.closure()
 
@@ -29,12 +29,12 @@ def memory(bench):
 
     def run_new(times):
         for _ in range(times // 1_000):
-            for function in cases.never_seen(cases.names_packages, 10):
+            for function in cases.make_unseen(cases.names_packages, 10):
                 waybill.loads(waybill.dumps(function))
 
     works = {
-        f"growth, {number(count)} dumps and loads": run,
-        f"growth, {number(count // 100)} times new code": run_new,
+        f"growth, {format_count(count)} dumps and loads": run,
+        f"growth, {format_count(count // 100)} times new code": run_new,
     }
     for work, function in works.items():
         function(count // 10)

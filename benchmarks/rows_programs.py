@@ -1,5 +1,5 @@
-"""Rows about programs as users write them: a script that sends, and a worker, which is
-another process that loads, calls and drops each task."""
+"""Rows about typical programs: a script that sends tasks, and a worker process that
+loads, calls and drops each."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ GROUP = "programs"
 
 PROGRAMS = Path(__file__).parent / "programs"
 
-#: What programs/sender.py calls each work, and what the tables call it.
+#: The works of programs/sender.py, and their titles in the tables.
 WORKS = {
     "tasks": "tasks over functions of the script",
     "tasks_with_helpers": "tasks with helpers and imported names",
@@ -23,8 +23,8 @@ WORKS = {
 }
 
 
-#: The same calls, each function prepared; beside msgpack's C packer, which gets the
-#: arguments alone.
+#: The same with prepared functions; compared also with msgpack's C packer, which packs
+#: the arguments alone.
 PREPARED = {
     "tasks": "tasks, functions prepared",
     "tasks_with_helpers": "tasks with helpers, functions prepared",
@@ -37,7 +37,7 @@ def rows(bench, sides):
         figures = {step: {} for step in ("dumps", "loads, dropped", "loads, kept")}
         for _ in range(bench.count(5, quick=1)):
             for side in names:
-                for step, seconds in one_turn(bench, side, work).items():
+                for step, seconds in time_steps(bench, side, work).items():
                     best = figures[step].get(side, seconds)
                     figures[step][side] = min(best, seconds)
         for step, found in figures.items():
@@ -46,13 +46,13 @@ def rows(bench, sides):
         best = {}
         for _ in range(bench.count(5, quick=1)):
             for side in [*names, "msgpack"]:
-                seconds = one_dumps(bench, side, f"{work} prepared")
+                seconds = time_dumps(bench, side, f"{work} prepared")
                 best[side] = min(best.get(side, seconds), seconds)
         bench.add(GROUP, f"{title}: dumps", "s", best)
 
 
-def one_turn(bench, side, work):
-    """Seconds of one `dumps` or `loads`, in a new process for each."""
+def time_steps(bench, side, work):
+    """{step: seconds of one call}, each step in a new process."""
     sizes = [str(bench.count(1_000, quick=60)), str(bench.count(10, quick=3))]
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder, "payloads"))
@@ -63,7 +63,7 @@ def one_turn(bench, side, work):
         }
 
 
-def one_dumps(bench, side, work):
+def time_dumps(bench, side, work):
     sizes = [str(bench.count(1_000, quick=60)), str(bench.count(10, quick=3))]
     with tempfile.TemporaryDirectory() as folder:
         return run("sender.py", side, work, str(Path(folder, "payloads")), *sizes)

@@ -1,4 +1,4 @@
-"""The benchmarks' figures as text: for a terminal, and as words of the tables."""
+"""The figures of the benchmarks as text, for a terminal and for the tables."""
 
 import os
 import platform
@@ -17,7 +17,7 @@ def paint(text, code):
     return f"\033[{code}m{text}\033[0m" if COLOURS else text
 
 
-def note(text):
+def dim(text):
     return paint(text, DIM)
 
 
@@ -28,7 +28,7 @@ def digits(number):
 
 
 def figure(value, unit):
-    """A figure with the unit that fits it."""
+    """A figure with a suitable unit."""
     if unit == "KiB" or (unit == "B" and value < 1000):
         return f"{value} {unit}"
     units = SIZES if unit == "B" else TIMES
@@ -40,19 +40,19 @@ def speed(bytes_per_second):
     return f"{bytes_per_second / 1e6:.0f} MB/s" if bytes_per_second else ""
 
 
-def times(peer, own):
-    """How many times the peer's figure is ours: above 1, waybill does better."""
-    ratio = peer / own
-    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
+def ratio(peer, own):
+    """The peer's figure divided by ours: above 1, waybill does better."""
+    value = peer / own
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
 
 
 def is_short(row, peer):
-    """Whether the row falls short of a goal; what is within 1 % of it does not."""
-    ratio = row["figures"][peer] / row["figures"]["waybill"]
-    return ratio < 0.99 * row["goals"].get(peer, 0)
+    """Whether the row falls short of a goal by more than 1 %."""
+    reached = row["figures"][peer] / row["figures"]["waybill"]
+    return reached < 0.99 * row["goals"].get(peer, 0)
 
 
-def shade(row, peer):
+def ratio_colour(row, peer):
     if row["figures"][peer] < row["figures"]["waybill"]:
         return RED
     return YELLOW if is_short(row, peer) else GREEN
@@ -62,9 +62,9 @@ def print_head():
     cells = "".join(f"{peer:>{CELL}}{'':{RATIO}}" for peer in COLUMNS)
     print()
     print(paint(f"{'':{WORK}}{'waybill':>{CELL}}{cells}".rstrip(), BOLD))
-    print(note("x: the peer's figure divided by ours; above 1, waybill does better"))
+    print(dim("x: the peer's figure divided by ours; above 1, waybill does better"))
     if COLOURS:
-        print(note("yellow: better, but short of the goal"))
+        print(dim("yellow: better, but short of the goal"))
 
 
 _last_group = [""]
@@ -79,15 +79,15 @@ def print_row(row):
     for peer in COLUMNS:
         if peer in figures:
             line += f"{figure(figures[peer], unit):>{CELL}}"
-            ratio = times(figures[peer], figures["waybill"]) + "x"
-            line += paint(f"{ratio:>{RATIO}}", shade(row, peer))
+            text = ratio(figures[peer], figures["waybill"]) + "x"
+            line += paint(f"{text:>{RATIO}}", ratio_colour(row, peer))
         else:
             line += " " * (CELL + RATIO)
     print(line.rstrip(), flush=True)
 
 
 def processor():
-    """The processor's name; Linux hides it in a file."""
+    """The name of the processor, on Linux from /proc/cpuinfo."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             for line in file:

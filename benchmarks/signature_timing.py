@@ -2,12 +2,12 @@
 
     python benchmarks/signature_timing.py
 
-What a check does should not depend on what is secret. Instructions are counted, by
-valgrind's callgrind, of a program that checks one envelope of 4 KiB (build/
-check_signature, of tests/trust/check_signature.cpp), all of it with the C library. A
-MAC must need equally many for all content, and equally many for all wrong signatures;
-else this fails. An Ed25519 check has public values only, so its spread is printed and
-not judged. Then the time of signing and checking, as Python sees it.
+The instructions of a check must not depend on secrets. They are counted by callgrind of
+valgrind, for a program that checks one envelope of 4 KiB (build/check_signature, from
+tests/trust/check_signature.cpp), with those of the C library. The run fails unless a
+MAC needs the same number for all content, and the same number for all wrong signatures.
+An Ed25519 check uses public values only, so its counts are only printed. Then the times
+of signing and checking in Python are printed.
 """
 
 import os
@@ -41,13 +41,13 @@ def instructions(algorithm, case, count):
 
 
 def per_check(algorithm, case):
-    """Of one check: the first, which starts libsodium's tables, is not counted."""
+    """Instructions of one check, without the first, which initializes libsodium."""
     few, many = (instructions(algorithm, case, n) for n in (1, 1 + TIMES))
     return (many - few) / TIMES
 
 
 def seconds_of(call):
-    """The shortest of some calls."""
+    """The time of the fastest call within a second."""
     best, until = float("inf"), time.perf_counter() + 1
     while best == float("inf") or time.perf_counter() < until:
         start = time.perf_counter()

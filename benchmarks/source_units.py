@@ -1,10 +1,10 @@
-"""Counts how many functions have units, and what other Pythons make of these.
+"""Counts the functions that have units of source, and how other Pythons compile them.
 
     python benchmarks/source_units.py [--share N] [--pythons build/pythons.json]
 
-For a hundred modules of each Python's own standard library, and for some packages,
-units are made by each Python that `make test-all` built for, and compiled by all the
-others. The last table is for docs/cross_version.md. `--share 4`: every fourth file.
+Each Python that `make test-all` built for makes units of a hundred modules of its
+standard library and of some packages; all the others compile them. The last table is
+for docs/cross_version.md. `--share 4`: every fourth file.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def units_of(command, packages, share):
     return written, time.perf_counter() - started
 
 
-def tell_of_proofs(version, written, seconds):
+def print_proofs(version, written, seconds):
     print(f"{version}, {seconds:.0f} s")
     for part, is_part in (
         ("standard library", lambda name: name.startswith("lib/")),
@@ -102,7 +102,8 @@ def tell_of_proofs(version, written, seconds):
             print(f"    {name}, line {line}: {reason}")
 
 
-def tell_of_pair(sender, receiver, written, answers):
+def print_pair(sender, receiver, written, answers):
+    """Prints the row of two Pythons; returns the refused and the differing units."""
     of_code = [u for units in written["units"].values() for _, u in units if u[0] < 2]
     equal = sum(answer["equal"] for answer in answers.values())
     refused = [r for answer in answers.values() for r in answer["refused"]]
@@ -129,7 +130,7 @@ def main():
     written = {}
     for version, command in pythons.items():
         written[version], seconds = units_of(command, packages, chosen.share)
-        tell_of_proofs(version, written[version], seconds)
+        print_proofs(version, written[version], seconds)
     print("\n| from | to | units | of code | compiled | equal | differ |")
     print("|---|---|---|---|---|---|---|")
     examples = []
@@ -137,7 +138,7 @@ def main():
         for receiver in pythons:
             if sender != receiver:
                 answers = run(pythons[receiver], program, "read", written[sender])
-                found = tell_of_pair(sender, receiver, written[sender], answers)
+                found = print_pair(sender, receiver, written[sender], answers)
                 examples += [(sender, receiver, *row) for rows in found for row in rows]
     print()
     for example in examples[:40]:

@@ -1,18 +1,18 @@
-"""The benchmarks' figures as the tables of docs/performance.md."""
+"""The figures of the benchmarks as tables for docs/performance.md."""
 
 import goals
 import show
 from peers import COLUMNS
 
 
-def grid(head, rows):
-    """A table in markdown whose first column is text."""
+def table(head, rows):
+    """A Markdown table whose first column is text."""
     rule = "|".join(["---", *("---:" for _ in head[1:])])
     lines = [f"| {' | '.join(head)} |", f"|{rule}|"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-def groups(report):
+def rows_by_group(report):
     """{group: its rows}."""
     found = {}
     for row in report["rows"]:
@@ -20,44 +20,44 @@ def groups(report):
     return found
 
 
-def of_group(rows):
+def group_table(rows):
     used = {side for row in rows for side in row["figures"]}
     columns = [peer for peer in COLUMNS if peer in used]
-    return grid(
+    return table(
         ["work", "waybill", *columns],
         [
-            [row["work"], own(row), *(cell(row, peer) for peer in columns)]
+            [row["work"], own_cell(row), *(peer_cell(row, peer) for peer in columns)]
             for row in rows
         ],
     )
 
 
-def of_goals(report):
-    """The machine, and one table of the rows that are aimed at by name."""
-    rows = [row for row in report["rows"] if goals.are_named(row)]
+def goals_table(report):
+    """The machine, and a table of the rows that have goals."""
+    rows = [row for row in report["rows"] if goals.has_own_goals(row)]
     named = [row | {"work": f"{row['group']}: {row['work']}"} for row in rows]
-    return f"{of_machine(report)}\n\n{of_group(named)}"
+    return f"{machine_text(report)}\n\n{group_table(named)}"
 
 
-def own(row):
+def own_cell(row):
     return show.figure(row["figures"]["waybill"], row["unit"])
 
 
-def cell(row, peer):
-    """A peer's figure, its ratio, and the goal where that falls short of it."""
+def peer_cell(row, peer):
+    """A peer's figure, its ratio, and the goal if the ratio falls short of it."""
     if peer not in row["figures"]:
         return ""
-    peers, ours = row["figures"][peer], row["figures"]["waybill"]
-    text = show.figure(peers, row["unit"])
+    theirs, ours = row["figures"][peer], row["figures"]["waybill"]
+    text = show.figure(theirs, row["unit"])
     if not ours:
         return text
     goal = (
         f", goal {round(row['goals'][peer], 2):,g}" if show.is_short(row, peer) else ""
     )
-    return f"{text} ({show.times(peers, ours)}{goal})"
+    return f"{text} ({show.ratio(theirs, ours)}{goal})"
 
 
-def of_machine(report):
+def machine_text(report):
     about = report["machine"]
     packages = ("cloudpickle", "dill", "pyfory", "numpy")
     versions = ", ".join(f"{name} {about[name]}" for name in packages if name in about)
@@ -67,8 +67,8 @@ def of_machine(report):
     return f"CPython {about['python']}, {versions}; {machine}."
 
 
-def of_layers(rows):
-    return grid(
+def layers_table(rows):
+    return table(
         ["work", "time", "speed"],
         [
             [
@@ -81,8 +81,8 @@ def of_layers(rows):
     )
 
 
-def all_of(report):
-    parts = [of_machine(report)]
-    for group, rows in groups(report).items():
-        parts += [f"### {group.capitalize()}", of_group(rows)]
+def all_tables(report):
+    parts = [machine_text(report)]
+    for group, rows in rows_by_group(report).items():
+        parts += [f"### {group.capitalize()}", group_table(rows)]
     return "\n\n".join(parts) + "\n"

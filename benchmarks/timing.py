@@ -1,4 +1,4 @@
-"""Measures calls against each other: in turn, in one process, fastest of many."""
+"""Measures calls of several sides: alternately, in one process, fastest of many."""
 
 import gc
 import os
@@ -9,7 +9,7 @@ import time
 BATCH_SECONDS = 0.002
 
 
-def timed(function, inputs):
+def time_batch(function, inputs):
     """Seconds for each input, over one batch."""
     start = time.perf_counter()
     for value in inputs:
@@ -17,22 +17,22 @@ def timed(function, inputs):
     return (time.perf_counter() - start) / len(inputs)
 
 
-def again(function, value):
-    """Inputs for a call that is repeated: as many as make a batch worth timing."""
-    once = timed(function, [value])
+def repeat_input(function, value):
+    """A maker of batches of one value that take about BATCH_SECONDS."""
+    once = time_batch(function, [value])
     if once < BATCH_SECONDS:
-        once = min(timed(function, [value]) for _ in range(3))
+        once = min(time_batch(function, [value]) for _ in range(3))
     batch = [value] * max(1, min(10_000, int(BATCH_SECONDS / max(once, 1e-9))))
     return lambda: batch
 
 
-def in_turn(sides, seconds):
+def time_alternately(sides, seconds):
     """The fastest seconds per call of each side.
 
-    `sides` maps a name to (function, maker of inputs). Inputs are made anew for each
-    batch, outside of the timing. Batches of all sides alternate, so that what else goes
-    on in the machine hits all of them. The garbage collector stays on, as in programs;
-    what is there before is kept out of its sight.
+    `sides` maps a name to (function, maker of inputs). New inputs are made for each
+    batch, outside of the timing. Batches of all sides alternate, so that other load of
+    the machine affects all of them. The garbage collector stays on, as in programs;
+    existing objects are frozen, so that it does not traverse them.
     """
     gc.collect()
     gc.freeze()
@@ -40,20 +40,20 @@ def in_turn(sides, seconds):
     end, rounds = time.perf_counter() + seconds * len(sides), 0
     while rounds < 3 or time.perf_counter() < end:
         for name, (function, make_inputs) in sides.items():
-            best[name] = min(best[name], timed(function, make_inputs()))
+            best[name] = min(best[name], time_batch(function, make_inputs()))
         rounds += 1
     gc.unfreeze()
     return best
 
 
-def repeated(calls, seconds):
-    """in_turn() for calls of one value; `calls` maps a name to (function, value)."""
-    sides = {name: (f, again(f, value)) for name, (f, value) in calls.items()}
-    return in_turn(sides, seconds)
+def time_repeated(calls, seconds):
+    """time_alternately() for one value; `calls` maps a name to (function, value)."""
+    sides = {name: (f, repeat_input(f, value)) for name, (f, value) in calls.items()}
+    return time_alternately(sides, seconds)
 
 
 def import_seconds(modules, rounds):
-    """The fastest `import` of each module, each in a process of its own."""
+    """The fastest `import` of each module, each in a new process."""
     best = dict.fromkeys(modules, float("inf"))
     for _ in range(rounds):
         for module in modules:
@@ -69,7 +69,7 @@ def import_seconds(modules, rounds):
 
 
 def resident_kib():
-    """Memory of this process; None where the system does not tell."""
+    """Memory of this process; None if the system does not report it."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             pages = int(file.read().split()[1])

@@ -1,11 +1,11 @@
-"""A script that sends tasks, as users write it:
+"""A typical script that sends tasks:
 
     python sender.py SERIALIZER WORK FILE COUNT RUNS
 
-WORK may end in " prepared": functions of the calls are prepared before.
+If WORK ends in " prepared", the functions of its calls are prepared before.
 
-Prints the seconds that one `dumps` takes: the minimum of many runs over COUNT objects
-of a work. Writes the payloads to FILE, for worker.py.
+Prints the seconds of one `dumps`: the minimum of RUNS runs over COUNT objects. Writes
+the payloads to FILE, for worker.py.
 """
 
 import collections
@@ -91,7 +91,7 @@ ROWS = [{"x": number, "y": 2 * number} for number in range(3)]
 
 
 def tasks(count):
-    """Calls of three functions in turn, each with arguments of its own."""
+    """Calls of three functions in turn, each with other arguments."""
     kinds = (
         lambda n: (clean, ({"x": n, "y": 1},), {"scale": 2.0}),
         lambda n: (total, ([n, 2, 3],), {}),
@@ -121,7 +121,7 @@ def instances(count):
 
 
 def graphs(count):
-    """Objects that hold objects of two other classes."""
+    """Objects with attributes of two other classes."""
     return [Order(n) for n in range(count)]
 
 
@@ -163,14 +163,14 @@ WORKS = {
 
 
 def dumps_each(serializer, objects):
-    """A function that dumps all of them, and gives what that came to."""
+    """A function that dumps all objects, and returns the payloads."""
     dumps = importlib.import_module(serializer).dumps
     return lambda: [dumps(item) for item in objects]
 
 
 def dumps_prepared(serializer, calls):
-    """The same of calls, by a serializer that can prepare their functions. Of msgpack
-    the arguments alone: it has nothing for functions."""
+    """The same for calls, whose functions are prepared if the serializer can. msgpack
+    packs the arguments alone, since it cannot send functions."""
     if serializer == "msgpack":
         pack = importlib.import_module(serializer).packb
         return lambda: [pack((args, kwargs)) for _, args, kwargs in calls]

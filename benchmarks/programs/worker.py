@@ -1,9 +1,9 @@
-"""A worker that loads, calls and drops each task, as pools do:
+"""A worker that loads, calls and drops each task, like those of pools:
 
     python worker.py SERIALIZER FILE drop|keep RUNS
 
-Prints the seconds that one `loads` takes: the minimum of many runs over the payloads in
-the file, which sender.py wrote. With `keep`, the last task lives until the next.
+Prints the seconds of one `loads`: the minimum of RUNS runs over the payloads in FILE,
+which sender.py wrote. With `keep`, each task lives until the next one has run.
 """
 
 import gc
@@ -25,7 +25,7 @@ def main(serializer, file, last, runs):
     loads = importlib.import_module(serializer).loads
     with open(file, "rb") as opened:
         payloads = pickle.load(opened)
-    best, kept = math.inf, None
+    best, previous = math.inf, None
     for _ in range(runs):
         gc.collect()
         seconds = 0.0
@@ -35,10 +35,10 @@ def main(serializer, file, last, runs):
             seconds += time.perf_counter() - started
             result = call(task)
             if last == "keep":
-                kept = task, result
+                previous = task, result
             del task, result
         best = min(best, seconds)
-    del kept
+    del previous
     print(best / len(payloads))
 
 
