@@ -1,4 +1,4 @@
-"""What can be done about objects that cannot travel. Tested by
+"""Remedies for objects that cannot be sent. Tested by
 tests/python/explain/test_explained_programs.py."""
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ import types
 
 from waybill._reducers import replacements
 
-#: Modules of types that are not spelled as they call themselves, before 3.13 at least.
-_HIDDEN = ("_thread", "builtins")
-_NAMES = {
+#: Modules that are not the public ones of their types, at least before 3.13.
+_PRIVATE_MODULES = ("_thread", "builtins")
+_PUBLIC_NAMES = {
     "lock": "threading.Lock",
     "RLock": "threading.RLock",
     "_local": "threading.local",
@@ -21,8 +21,8 @@ _NAMES = {
 }
 
 
-#: What to do instead, by the type's own name; a lock and the like is made.
-_INSTEAD = {
+#: What to do without ``replace``, by the name of the type.
+_ALTERNATIVES = {
     "generator": "pass what it yields as a list",
     "coroutine": "call its function inside of the task",
     "async_generator": "call its function inside of the task",
@@ -36,45 +36,43 @@ _INSTEAD = {
 
 
 def remedy(obj: object, reason: str, path: str = "") -> str:
-    """What the sender can do about an object that cannot travel for this reason; ""
-    where waybill knows of nothing. ``path``: an expression for it, if there is one. The
-    extension calls it."""
+    """What the sender can do about an object that cannot be sent for this reason; "" if
+    unknown. ``path``: an expression for the object, or "". The extension calls it."""
     if isinstance(obj, type) or "by value" in reason:
-        # What stands in its place would be of no use.
-        return _of_modules(obj, reason)
+        # A replacement would be useless.
+        return _by_value_remedy(obj, reason)
     kind = type(obj)
-    how = "fresh" if replacements.makers().get(kind) is not None else "drop"
-    instead = _INSTEAD.get(kind.__name__, "make it inside of the task")
-    spelled = _spelled(kind) or (path and f"type({path})")
-    return f'replace={{{spelled}: "{how}"}}, or {instead}' if spelled else instead
+    choice = "fresh" if replacements.fresh_reducers().get(kind) is not None else "drop"
+    alternative = _ALTERNATIVES.get(kind.__name__, "make it inside of the task")
+    name = _public_name(kind) or (path and f"type({path})")
+    return f'replace={{{name}: "{choice}"}}, or {alternative}' if name else alternative
 
 
-def _spelled(kind: type) -> str:
-    """What a program calls a type; "" for one that no name leads to, as of a class in a
-    function."""
+def _public_name(kind: type) -> str:
+    """An expression for a type; "" if there is none, as for a class in a function."""
     module, name = kind.__module__, kind.__qualname__
-    if module in _HIDDEN and name in _NAMES:
-        return _NAMES[name]
+    if module in _PRIVATE_MODULES and name in _PUBLIC_NAMES:
+        return _PUBLIC_NAMES[name]
     if not _is_found(kind, module, name):
         return ""
-    # What a script calls its own classes.
+    # A script names its own classes without the module.
     return name if module in ("__main__", "builtins") else f"{module}.{name}"
 
 
 def _is_found(kind: type, module: str, name: str) -> bool:
-    """Whether a module has the type by its name; runs no code of the program."""
-    held: object = sys.modules.get(module)
+    """Whether a module has the type under its name; runs no code of the program."""
+    found: object = sys.modules.get(module)
     for step in name.split("."):
-        space = held.__dict__ if isinstance(held, types.ModuleType) else None
-        if isinstance(held, type):
-            space = type.__dict__["__dict__"].__get__(held)
+        space = found.__dict__ if isinstance(found, types.ModuleType) else None
+        if isinstance(found, type):
+            space = type.__dict__["__dict__"].__get__(found)
         if space is None or step not in space:
             return False
-        held = space[step]
-    return held is kind
+        found = space[step]
+    return found is kind
 
 
-def _of_modules(obj: object, reason: str) -> str:
+def _by_value_remedy(obj: object, reason: str) -> str:
     module = getattr(obj, "__module__", None)
     if "global that is not there" in reason and isinstance(module, str):
         return f'by_value=["{module}"]'

@@ -1,7 +1,7 @@
-"""The warning of a payload that is larger than somebody wants: what is large in it, and
-the lines that brought that.
+"""The warning about a payload above the size limit: its largest parts, and the lines of
+code that refer to them.
 
-Loaded when there is one, by ``_api/lazy.py``. Tested by
+Loaded on first use, by ``_api/lazy.py``. Tested by
 tests/python/explain/test_size_warnings.py and, in engines, by
 tests/engines/test_warned_sizes.py.
 """
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from waybill._core import EncodeOptions
     from waybill._explain.explanation import Explanation, Part
 
-#: Packages that stand between a program and waybill.
-_BETWEEN = frozenset(
+#: Packages whose frames may be between those of the program and of waybill.
+_INTERMEDIATE = frozenset(
     (
         *("dask", "distributed", "tornado", "tlz", "toolz", "ray", "joblib", "loky"),
         *("pyspark", "py4j", "celery", "kombu", "billiard", "vine", "parsl", "mpi4py"),
@@ -29,34 +29,34 @@ _BETWEEN = frozenset(
         *("contextlib", "functools", "msgpack", "pickle", "runpy"),
     )
 )
-_SHOWN = 3
-#: What was told is remembered up to that number, and then forgotten.
-_MOST = 1000
+_MAX_ROWS = 3
+#: The tables below are cleared at this number of entries.
+_MAX_ENTRIES = 1000
 
-#: What has been told: a line of a program, or parts that an engine's thread has sent.
-_told: set[object] = set()
-#: How many large payloads of about one size an engine's own line has sent.
+#: What was warned about: lines of the program, and parts sent by threads of engines.
+_reported: set[object] = set()
+#: The number of large payloads, by the line of an engine and their approximate size.
 _counts: dict[object, int] = {}
 
 
 class SizeWarning(UserWarning):
     """A payload is larger than ``warn_above``.
 
-    Names the size, the parts that make most of it, and the lines of code that brought
-    these. ``waybill.explain(obj)`` tells the rest.
+    The message has the size, the largest parts, and the lines of code that refer to
+    them. ``waybill.explain(obj)`` describes the whole payload.
     """
 
 
 def warn(
     size: int, obj: object, encoding: EncodeOptions | None, is_given: bool
 ) -> None:
-    """Warns that the payload of ``obj`` has this size. ``encoding`` is what ``encode``
-    took besides; None if it cannot be gone through once more.
+    """Warns that the payload of ``obj`` has this size. ``encoding``: the options of its
+    encoding; None if the object must not be encoded again.
 
-    Who gives the option to a call is told each time; one who sets it for a process
-    once for each line of the program. An engine's thread stands in no such line: there,
-    the parts tell what is new, and of payloads of about one size only the first,
-    second, fourth, eighth … is explained.
+    If the option is an argument of the call (``is_given``), each call warns. If it is
+    set for the process, each line of the program warns once. A thread of an engine has
+    no such line: it warns once for the same parts, and of payloads of about one size
+    explains only the first, second, fourth, eighth …
     """
     frame, is_of_program = _caller()
     line = _line_of(frame)
@@ -64,25 +64,25 @@ def warn(
         _show(_text(size, obj, encoding)[0], frame)
         return
     if is_of_program:
-        if line in _told:
+        if line in _reported:
             return
         text, parts = _text(size, obj, encoding)
     else:
         like = line, f"{size:.1e}"
-        if len(_counts) >= _MOST:
+        if len(_counts) >= _MAX_ENTRIES:
             _counts.clear()
         count = _counts[like] = _counts.get(like, 0) + 1
         if count & (count - 1):
             return
         text, parts = _text(size, obj, encoding)
-        # An engine in this process may pass on what the program has sent.
-        if parts in _told:
+        # An engine in this process may forward objects that the program has sent.
+        if parts in _reported:
             return
-    # A filter may make an error of it: that is no warning which was seen.
+    # Recorded afterwards, since a filter may turn the warning into an error.
     _show(text, frame)
-    if len(_told) >= _MOST:
-        _told.clear()
-    _told.update((line, parts))
+    if len(_reported) >= _MAX_ENTRIES:
+        _reported.clear()
+    _reported.update((line, parts))
 
 
 def _text(
@@ -92,8 +92,9 @@ def _text(
     rows: tuple[str, ...] = ()
     if encoding is not None:
         try:
-            rows = tuple(_row(*told) for told in _telling(_explanation(obj, encoding)))
-        except Exception:  # Reducers of the program may refuse to be called once more.
+            parts = _significant_parts(_explanation(obj, encoding))
+            rows = tuple(_row(part, part_size) for part, part_size in parts)
+        except Exception:  # Reducers of the program may refuse a second call.
             pass
     head = f"a payload of {_core.size_text(size)}"
     if not rows:
@@ -105,45 +106,44 @@ def _text(
 def _explanation(obj: object, encoding: EncodeOptions) -> Explanation:
     from waybill._explain.explanation import Explanation
 
-    if encoding[3] is not None:  # Its owner has these buffers.
-        encoding = (*encoding[:3], _taken, *encoding[4:])
+    if encoding[3] is not None:  # The program's callback has these buffers already.
+        encoding = (*encoding[:3], _send_out_of_band, *encoding[4:])
     return Explanation(_core.explain(obj, encoding, None))
 
 
-def _taken(buffer: object) -> None:
-    """A buffer_callback that keeps all."""
+def _send_out_of_band(buffer: object) -> None:
+    """A buffer_callback that leaves each buffer out of the payload."""
 
 
-def _telling(explanation: Explanation) -> list[tuple[Part, int]]:
-    """At most three parts that make most of it, with their bytes, as the page of an
-    explanation has them."""
-    # What is small beside all of it tells nothing.
+def _significant_parts(explanation: Explanation) -> list[tuple[Part, int]]:
+    """The parts that explain most of the size, with their bytes; those with less than
+    5 % of it are left out. The page of an explanation shows the same parts."""
     least = explanation.total // 20
     parts = list(explanation.parts.walk())
     return [
         (parts[number], size)
-        for number, size in _core.explanation_telling(explanation._told, _SHOWN)
+        for number, size in _core.explanation_telling(explanation._told, _MAX_ROWS)
         if size >= least
     ]
 
 
 def _row(part: Part, size: int) -> str:
     kind = f"{part.type} {part.detail}".rstrip()
-    # What is within a value comes with it.
+    # A part without code of its own is sent because its parents are.
     place = next((p for p in reversed(part._chain()) if p.file), None)
     row = f"{_core.size_text(size)}: {part.short}, {kind}"
     return f"{row}, {place.file}:{place.line}" if place is not None else row
 
 
 def _caller() -> tuple[FrameType | None, bool]:
-    """The innermost frame of the program, and True; where there is none, as in a thread
-    of an engine, the innermost outside of waybill, and False."""
+    """The innermost frame of the program, and True. If there is none, as in a thread of
+    an engine, the innermost frame outside of waybill, and False."""
     frame: FrameType | None = sys._getframe(1)
     outside = None
     while frame is not None:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if package != "waybill":
-            if package not in _BETWEEN:
+            if package not in _INTERMEDIATE:
                 return frame, True
             outside = outside or frame
         frame = frame.f_back

@@ -1,8 +1,8 @@
 """Reducers for builtin types and for types of the standard library.
 
-The extension fetches the two tables once. Reducers work as in ``copyreg``: they take an
-object and return a callable, its arguments and possibly more; or a str, the name under
-which the object's module has it.
+The extension loads the two tables once. Reducers are those of ``copyreg``: they take an
+object, and return a callable with its arguments and possibly more, or a str, the name
+of the object in its module.
 """
 
 import builtins
@@ -14,9 +14,9 @@ from waybill._classes import declarative
 
 
 def _reduce_property(obj):
-    if _reduces_itself(obj):
+    if _has_own_reduction(obj):
         return obj.__reduce_ex__(5)
-    # Instances of subclasses may have a doc in their dict, which property puts there.
+    # property stores the doc of a subclass's instance in its dict.
     doc = _DOC_OF_PROPERTY.__get__(obj)
     parts = obj.fget, obj.fset, obj.fdel, doc
     state = getattr(obj, "__dict__", None)
@@ -26,7 +26,7 @@ def _reduce_property(obj):
 
 
 def make_property(cls, *parts):
-    """A property whose class has an ``__init__`` that takes something else."""
+    """A property of a class whose ``__init__`` has other parameters."""
     made = property.__new__(cls)
     property.__init__(made, *parts)
     return made
@@ -36,16 +36,16 @@ _DOC_OF_PROPERTY = vars(property)["__doc__"]
 
 
 def _reduce_wrapped(obj):
-    # What wraps a function has copies of its attributes in its dict.
-    if _reduces_itself(obj):
+    if _has_own_reduction(obj):
         return obj.__reduce_ex__(5)
     if getattr(obj.__func__, "__module__", None) == "typing":
         return _reduce_of_typing(obj)
+    # Without its dict, which holds copies of the function's attributes.
     return type(obj), (obj.__func__,)
 
 
-def _reduces_itself(obj):
-    """Whether the author of a subclass said how it is reduced."""
+def _has_own_reduction(obj):
+    """Whether a subclass defines how its instances are reduced."""
     cls = type(obj)
     own = (cls.__reduce__, cls.__reduce_ex__, cls.__getstate__)
     return own != (object.__reduce__, object.__reduce_ex__, object.__getstate__)
@@ -56,7 +56,7 @@ def _reduce_method(obj):
 
 
 def _reduce_partial(obj):
-    # Looking at its __dict__ is what makes that; an empty one is as good as none.
+    # __reduce__ may have created the __dict__, so an empty one must not change bytes.
     made, arguments, (function, positional, keywords, attributes) = obj.__reduce__()
     return made, arguments, (function, positional, keywords, attributes or None)
 
@@ -71,8 +71,8 @@ def _reduce_mapping_proxy(obj):
     return types.MappingProxyType, (mapping,)
 
 
-def _later(topic, name):
-    """A reducer of waybill._kinds, which is loaded when it is needed."""
+def _lazy_reducer(topic, name):
+    """A reducer that loads the one of waybill._kinds at its first call."""
 
     def reduce(*given):
         module = __import__(f"waybill._kinds.{topic}", fromlist=[name])
@@ -86,11 +86,11 @@ def _exceptions():
     return [k for k in kinds if isinstance(k, type) and issubclass(k, BaseException)]
 
 
-_reduce_view = _later("collections", "reduce_view")
-_reduce_class_descriptor = _later("callables", "reduce_class_descriptor")
-_reduce_of_typing = _later("annotations", "reduce_wrapped_of_typing")
+_reduce_view = _lazy_reducer("collections", "reduce_view")
+_reduce_class_descriptor = _lazy_reducer("callables", "reduce_class_descriptor")
+_reduce_of_typing = _lazy_reducer("annotations", "reduce_wrapped_of_typing")
 
-#: Reducers by exact type, asked before those of copyreg.
+#: Reducers by exact type; they take precedence over those of copyreg.
 REDUCERS = {
     property: _reduce_property,
     classmethod: _reduce_wrapped,
@@ -100,22 +100,22 @@ REDUCERS = {
     type({}.keys()): _reduce_view,
     type({}.values()): _reduce_view,
     type({}.items()): _reduce_view,
-    memoryview: _later("buffers", "reduce_memory_view"),
-    super: _later("callables", "reduce_super"),
+    memoryview: _lazy_reducer("buffers", "reduce_memory_view"),
+    super: _lazy_reducer("callables", "reduce_super"),
     types.ClassMethodDescriptorType: _reduce_class_descriptor,
     types.GetSetDescriptorType: _reduce_class_descriptor,
-    types.TracebackType: _later("errors", "reduce_traceback"),
-    **dict.fromkeys(_exceptions(), _later("errors", "reduce_exception")),
+    types.TracebackType: _lazy_reducer("errors", "reduce_traceback"),
+    **dict.fromkeys(_exceptions(), _lazy_reducer("errors", "reduce_exception")),
 }
 
 
 def reduce_to_name(obj):
-    """For sentinels of dataclasses, which compares them by identity: they must be found
-    again. The extension looks for them likewise, as place_in_module() there."""
+    """Reduces a sentinel of dataclasses, which are compared by identity, to its name.
+    place_in_module() of the extension does the same."""
     found = vars(sys.modules["dataclasses"])
-    for name in found:  # CPython 3.11 crashes at items() where memory ends.
+    for name in found:  # Not items(): CPython 3.11 crashes there if memory runs out.
         if found[name] is obj:
-            return name  # A global of the module that its class names.
+            return name  # A global of the module of its class.
     return obj.__reduce_ex__(4)
 
 
@@ -127,20 +127,20 @@ def _reduce_type_variable(obj):
     try:
         bound = getattr(obj, "__bound__", None)
     except Exception:
-        # PEP 695 evaluates bounds when they are asked for; this one cannot be, yet.
+        # The bound of a PEP 695 variable is evaluated lazily, and this one fails yet.
         return make_deferred_type_variable, (obj.__name__, _evaluator_of(obj))
     if bound is not None:
         options["bound"] = bound
     kind = type(obj)
     if hasattr(obj, "has_default") and obj.has_default():
         options["default"] = obj.__default__
-        # Before 3.13 typing_extensions makes such of typing's type.
-        kind = kind if sys.version_info >= (3, 13) else _extended(kind)
+        # Before 3.13, only typing_extensions accepts a default. The type is typing's.
+        kind = kind if sys.version_info >= (3, 13) else _typing_extensions_type(kind)
     constraints = getattr(obj, "__constraints__", ())
     return make_type_variable, (kind, obj.__name__, constraints, options)
 
 
-def _extended(kind):
+def _typing_extensions_type(kind):
     return getattr(sys.modules["typing_extensions"], kind.__name__)
 
 
@@ -152,10 +152,10 @@ def _evaluator_of(variable):
 
 
 def make_deferred_type_variable(name, evaluator):
-    """A type variable whose bound is evaluated when it is asked for (3.12)."""
+    """A type variable whose bound is evaluated lazily (3.12)."""
     require_identifier(name)
     scope = {"evaluator": evaluator}
-    # From 3.14 on such functions are told a format; 1 is that of values.
+    # From 3.14 on, evaluators take a format; 1 is that of values.
     call = "evaluator(1)" if sys.version_info >= (3, 14) else "evaluator()"
     exec(f"def function[{name}: {call}](): pass", scope)
     return scope["function"].__type_params__[0]
@@ -165,17 +165,17 @@ def make_type_variable(kind, name, constraints, options):
     try:
         return kind(name, *constraints, **options)
     except TypeError:
-        # What checkers of types read: no inferred variance before 3.12, no default
-        # before 3.13, no variance of a TypeVarTuple before 3.15.
-        unknown = {"infer_variance"}
+        # Leaves out options for type checkers that this Python lacks: inferred variance
+        # before 3.12, default before 3.13, variance of a TypeVarTuple before 3.15.
+        unsupported = {"infer_variance"}
         if kind.__name__ == "TypeVarTuple":
-            unknown |= {"covariant", "contravariant"}
+            unsupported |= {"covariant", "contravariant"}
         if sys.version_info < (3, 13):
-            unknown.add("default")
-        if not unknown & options.keys():
+            unsupported.add("default")
+        if not unsupported & options.keys():
             raise
-        known = {k: v for k, v in options.items() if k not in unknown}
-        return kind(name, *constraints, **known)
+        supported = {k: v for k, v in options.items() if k not in unsupported}
+        return kind(name, *constraints, **supported)
 
 
 def _reduce_lru_cache(obj):
@@ -185,7 +185,8 @@ def _reduce_lru_cache(obj):
 
 
 def make_lru_cache(parameters):
-    """An empty cache of these settings; the function comes later: it may use it."""
+    """An empty cache with these parameters. Its function, which may refer to it, is set
+    by set_lru_cache."""
     import functools
 
     return functools.lru_cache(**parameters)(functools.partial(print))
@@ -196,12 +197,12 @@ def set_lru_cache(cache, state):
     function, attributes = state
     cache.__wrapped__.__setstate__((function, (), {}, None))
     own = vars(cache)
-    own.clear()  # The order of what it has is that of the sender.
+    own.clear()  # So that the attributes are in the sender's order.
     own.update(attributes)
     cache.__wrapped__ = function
 
 
-_WITH_CACHES_OF_PANDAS = (
+_CACHING_TYPES_OF_PANDAS = (
     "ArrowExtensionArray ArrowStringArray BooleanArray Categorical DatetimeArray "
     "FloatingArray IntegerArray IntervalArray NumpyExtensionArray PeriodArray "
     "SparseArray StringArray TimedeltaArray ArrowDtype BooleanDtype Float32Dtype "
@@ -214,8 +215,8 @@ def _reduce_struct(obj):
     return type(obj), (obj.format,)
 
 
-#: Names of types whose instances know module and name: they are found again by them
-#: where that module can be imported, before a reducer is asked.
+#: Names of types whose instances have the attributes module and name. They are sent by
+#: reference, without a reducer, if the module can be imported and has them.
 SELF_NAMED = frozenset(
     {
         "NewType",
@@ -228,47 +229,47 @@ SELF_NAMED = frozenset(
 )
 
 
-#: Asked with an object, the name that it says it has in a module, whether a module
-#: that travels by value has it there, and the names of those that a caller named: as no
-#: import finds the object so, answers what it is made of.
-take_global_apart = _later("by_value", "take_global_apart")
+#: Reduces an object whose own reducer returned a name in a module by value, which the
+#: receiver cannot import. Arguments: the object, the name, whether the module has the
+#: object there, and the names of the modules given by the caller.
+take_global_apart = _lazy_reducer("by_value", "take_global_apart")
 
-#: Asked with an object that refuses to travel and is a global of such a module, or an
-#: attribute of a class of it, as is said then: the reducer's answer that makes a new
-#: thread-local, or a new lock of a class; None for all else.
-fresh_global = _later("by_value", "fresh_global")
+#: Reduces a thread-local or free lock that is a global of a module by value, or an
+#: attribute of one of its classes, to a new one; returns None for any other object.
+fresh_global = _lazy_reducer("by_value", "fresh_global")
 
-#: Asked with what tells a class, as proxies and mocks do; its type is what counts.
-reduce_by_type = _later("instances", "reduce_by_type")
+#: Reduces an object whose ``__class__`` is not its type, as of proxies and mocks.
+reduce_by_type = _lazy_reducer("instances", "reduce_by_type")
 
-#: Asked with arrays that share memory, and where each lies: what tells how they travel.
-plan_of_arrays = _later("array_views", "plan_of_arrays")
-copy_in_order = _later("array_views", "copy_in_order")
+#: Plans how arrays that share memory are sent, from their addresses.
+plan_of_arrays = _lazy_reducer("array_views", "plan_of_arrays")
+copy_in_order = _lazy_reducer("array_views", "copy_in_order")
 
-#: Asked with an object that object.__reduce_ex__ cannot take apart.
-reduce_by_members = _later("instances", "reduce_by_members")
+#: Reduces an object that object.__reduce_ex__ cannot reduce.
+reduce_by_members = _lazy_reducer("instances", "reduce_by_members")
 
 
 def with_globals(module, carrier):
-    """The ``__module__`` of a class, once the globals of its methods are there."""
+    """Returns the ``__module__`` of a class. ``carrier`` is an argument so that it is
+    built before: with it the globals of the methods."""
     return module
 
 
-#: Asked with what an extension module of a package by value made, with the name of that
-#: module, and where the object is found: the reducer's answer that makes a stand-in.
-stand_in_answer = _later("missing_modules", "stand_in_answer")
+#: Reduces an object of an extension module of a package by value to a stand-in.
+#: Arguments: the object, the name of the missing module, and the object's place.
+stand_in_answer = _lazy_reducer("missing_modules", "stand_in_answer")
 
-#: Asked with an object that is met before its class can make it.
-reduce_without_class = _later("instances", "reduce_without_class")
+#: Reduces an object that is sent before its class is complete.
+reduce_without_class = _lazy_reducer("instances", "reduce_without_class")
 
-#: Asked with the name of a module that cannot be imported, and the error.
-stand_in_for = _later("missing_modules", "stand_in_for")
+#: Makes a stand-in for a module, from its name and the error of its import.
+stand_in_for = _lazy_reducer("missing_modules", "stand_in_for")
 
-#: Callables of reducers: what they make has an id, by which a receiver knows it again.
+#: Callables whose results have an id, by which a receiver finds an existing one.
 IDENTIFIED = frozenset({make_type_variable, make_deferred_type_variable})
 
-#: The same for types of modules that need not be loaded: a module, and names that it
-#: has types under; their reducer, or where that is in waybill._kinds.
+#: Reducers of types whose modules need not be loaded. Key: a module, and names of types
+#: in it. Value: the reducer, or its place in waybill._kinds.
 _ROWS = {
     "_io TextIOWrapper BufferedReader BufferedWriter BufferedRandom FileIO": (
         "files.reduce_file"
@@ -285,7 +286,7 @@ _ROWS = {
     ),
     "contextvars Context": "context_variables.reduce_context",
     "contextvars ContextVar": "context_variables.reduce_context_variable",
-    # Before 3.14.
+    # The name of the module before 3.14.
     "_contextvars Context": "context_variables.reduce_context",
     "_contextvars ContextVar": "context_variables.reduce_context_variable",
     "dataclasses _FIELD_BASE _HAS_DEFAULT_FACTORY_CLASS _KW_ONLY_TYPE _MISSING_TYPE": (
@@ -324,8 +325,8 @@ _ROWS = {
     "mpmath.ctx_mp MPContext": "mpmath_contexts.reduce_context",
     "mpmath.ctx_mp_python constant": "mpmath_contexts.reduce_constant",
     "numpy ufunc": "ufuncs.reduce_ufunc",
-    f"pandas {_WITH_CACHES_OF_PANDAS}": "pandas_arrays.reduce_without_cache",
-    f"pandas.arrays {_WITH_CACHES_OF_PANDAS}": "pandas_arrays.reduce_without_cache",
+    f"pandas {_CACHING_TYPES_OF_PANDAS}": "pandas_arrays.reduce_without_cache",
+    f"pandas.arrays {_CACHING_TYPES_OF_PANDAS}": "pandas_arrays.reduce_without_cache",
     "pydantic._internal._decorators Decorator": "pydantic_models.reduce_decorator",
     "pydantic._internal._validate_call ValidateCallWrapper": (
         "pydantic_models.reduce_validated_call"
@@ -336,27 +337,27 @@ _ROWS = {
     **declarative.ROWS,
 }
 
-#: The rows as the extension looks them up: {name: {module: reducer}}.
+#: The rows in the form that the extension uses: {name: {module: reducer}}.
 NAMED_REDUCERS: dict[str, dict[str, object]] = {}
 for _row, _reducer in _ROWS.items():
     _module, *_names = _row.split()
     if isinstance(_reducer, str):
-        _reducer = _later(*_reducer.split("."))
+        _reducer = _lazy_reducer(*_reducer.split("."))
     for _name in _names:
         NAMED_REDUCERS.setdefault(_name, {})[_module] = _reducer
 
 
 def require_identifier(name):
-    # It becomes part of source text, which must hold nothing but a name there.
+    # The name is inserted into source text, so it must not be able to contain code.
     if not name.isidentifier():
-        raise ValueError(f"{name!r} is no name")
+        raise ValueError(f"{name!r} is not an identifier")
 
 
 def make_lazy_import(module, name):
-    """A lazy import that nobody has resolved (3.15); an eager one before.
+    """An unresolved lazy import (3.15); an eager import on older versions.
 
-    ``lazy import`` is a statement of module level code, so it runs in a dict of its own
-    and the placeholder is taken from there.
+    ``lazy import`` is a statement for module level, so it is executed in a new dict, in
+    which it binds the placeholder.
     """
     if sys.version_info < (3, 15):
         found = __import__(module, fromlist=[name] if name else ())

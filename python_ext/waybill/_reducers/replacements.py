@@ -1,4 +1,4 @@
-"""What stands for objects that belong to one process, if the caller says so."""
+"""Replacements of objects that belong to one process: the option ``replace``."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ if TYPE_CHECKING:
 
     Choice = tuple[str, Any]
 
-#: What may be chosen. "error": the object cannot travel. "fresh": the receiver gets a
-#: new one, in its first state. "drop": the receiver gets None.
+#: The choices. "error": the object cannot be sent. "fresh": the receiver gets a new one
+#: in its initial state. "drop": the receiver gets None.
 REPLACEMENTS = ("error", "fresh", "drop")
 
 Replacement = str
 
 
-def _plain(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+def _fresh(kind: type) -> Callable[[Any], tuple[Any, ...]]:
     return lambda obj: (kind, ())
 
 
-#: What makers() gives, once somebody has asked.
-_made: dict[type, Callable[[Any], tuple[Any, ...]] | None] = {}
+#: The table of fresh_reducers(), filled at its first call.
+_reducers: dict[type, Callable[[Any], tuple[Any, ...]] | None] = {}
 
 
-def makers() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
-    """How a fresh one is made, by type; None where there is no such thing."""
-    if not _made:
-        _made.update(_make_table())
-    return _made
+def fresh_reducers() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
+    """Reducers that make a fresh object, by type; None if the type has none."""
+    if not _reducers:
+        _reducers.update(_make_table())
+    return _reducers
 
 
 def _make_table() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
@@ -40,9 +40,9 @@ def _make_table() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
     return {
         _thread.LockType: lambda lock: (_thread.allocate_lock, ()),
         type(threading.RLock()): lambda lock: (threading.RLock, ()),
-        _thread._local: _plain(_thread._local),
-        threading.Event: _plain(threading.Event),
-        threading.Condition: _plain(threading.Condition),
+        _thread._local: _fresh(_thread._local),
+        threading.Event: _fresh(threading.Event),
+        threading.Condition: _fresh(threading.Condition),
         threading.Semaphore: lambda obj: (threading.Semaphore, (obj._value,)),
         threading.BoundedSemaphore: lambda obj: (
             threading.BoundedSemaphore,
@@ -61,39 +61,39 @@ def _make_table() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
 
 
 class Replacements:
-    """One call's choice, as the extension asks for it.
+    """The choices of one call. The extension calls it for each object.
 
-    Called with an object, answers None if it travels as it is, else the choice and
-    either a reducer's answer or, for "drop", None.
+    Returns None if the object is not replaced; else the choice, with the result of a
+    reducer for "fresh" and None for "drop".
     """
 
     def __init__(self, choice: Replacement | Mapping[type, Replacement]) -> None:
-        self._makers = makers()
+        self._reducers = fresh_reducers()
         if isinstance(choice, str):
             _check(choice)
-            self._chosen = dict.fromkeys(self._makers, choice)
+            self._choices = dict.fromkeys(self._reducers, choice)
             return
-        self._chosen = {}
+        self._choices = {}
         for kind, replacement in choice.items():
             _check(replacement)
             if not isinstance(kind, type):
                 # threading.Lock and RLock are functions in some versions.
                 kind = type(kind())
-            self._chosen[kind] = replacement
+            self._choices[kind] = replacement
 
     def __call__(self, obj: object) -> Choice | None:
         kind = type(obj)
-        chosen = self._chosen.get(kind, "error")
-        if chosen == "error":
+        choice = self._choices.get(kind, "error")
+        if choice == "error":
             return None
-        if chosen == "drop":
-            return chosen, None
-        if kind not in self._makers:
-            return chosen, (kind, ())
-        maker = self._makers[kind]
-        if maker is None:
+        if choice == "drop":
+            return choice, None
+        if kind not in self._reducers:
+            return choice, (kind, ())
+        reduce = self._reducers[kind]
+        if reduce is None:
             raise TypeError(f"there is no fresh {kind.__name__!r}; it can be dropped")
-        return chosen, maker(obj)
+        return choice, reduce(obj)
 
 
 def _check(choice: object) -> None:
