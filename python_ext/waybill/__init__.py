@@ -7,8 +7,8 @@
 
 ``loads`` runs code that the sender chose: load only what you trust. Policies, limits
 and signatures are in ``waybill.security``, calls and their results in
-``waybill.calls``, what a process lacks in ``waybill.environment``, and what switches
-engines to waybill in ``waybill.integrations``.
+``waybill.calls``, checks for missing modules in ``waybill.environment``, and support of
+engines in ``waybill.integrations``.
 """
 
 try:
@@ -36,7 +36,7 @@ from waybill._streams.files import dump, load, save
 
 __version__ = "0.1.0"
 
-#: Under the names that code written for pickle or cloudpickle asks for.
+#: The name of cloudpickle, for programs written for it.
 CloudPickler = Pickler
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """What is made when it is first asked for; the same from then on."""
+        """Loads a lazy name, and stores it as an attribute for later uses."""
         found = globals()[name] = lazy.find(name)
         return found
 

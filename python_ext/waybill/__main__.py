@@ -1,7 +1,7 @@
 """``python -m waybill``: the commands that need Python.
 
-``waybill discover``, ``waybill run``, of an object ``waybill explain`` and, to compare
-source, ``waybill verify`` become these; docs/cli.md describes them.
+The ``waybill`` command runs it for ``discover``, ``run``, ``explain`` of an object and
+``verify`` with a comparison of source; docs/cli.md describes them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from waybill._commands import (
 COMMANDS = {"discover": discover, "explain": explain, "run": run, "verify": verify}
 
 
-def parser() -> Parser:
+def make_parser() -> Parser:
     result = Parser(
         prog="python -m waybill",
         description="Says what Python functions need, and runs payloads.",
-        allow_abbrev=False,  # Whether there is a --json is asked by its name.
+        allow_abbrev=False,  # main() searches sys.argv for the full name --json.
     )
     result.add_argument("--version", action="version", version=f"waybill {__version__}")
     commands = result.add_subparsers(dest="command", required=True)
@@ -40,24 +40,24 @@ def parser() -> Parser:
     return result
 
 
-def carry_out() -> int:
-    options_parser = parser()
+def run_command() -> int:
+    parser = make_parser()
     try:
-        options = options_parser.parse_args()
+        options = parser.parse_args()
     finally:
-        answer.flush()  # What --help and --version print.
+        answer.flush()  # The output of --help and --version.
     if options.command in ("discover", "explain"):
         wrong = COMMANDS[options.command].misunderstanding(options)
         if wrong is not None:
-            options_parser.error(wrong)
-    sys.argv = [""]  # These words are not for the code that is to run.
+            parser.error(wrong)
+    sys.argv = [""]  # The arguments are not for the code that is to run.
     code: int = COMMANDS[options.command].run(options)
     answer.flush()
     return code
 
 
 def end_by(number: int) -> NoReturn:
-    """As programs end that do not mind the signal: shells and pipes ask for that."""
+    """Ends the process by a signal, as shells expect of a program without a handler."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     raise AssertionError(f"signal {number} is blocked")
@@ -66,12 +66,12 @@ def end_by(number: int) -> NoReturn:
 def main() -> int:
     answer.open_streams(alone="--json" in sys.argv)
     try:
-        return carry_out()
+        return run_command()
     except KeyboardInterrupt:
         end_by(signal.SIGINT)
-    except BrokenPipeError:  # As of `| head`.
+    except BrokenPipeError:  # As with `| head`.
         end_by(signal.SIGPIPE)
-    except OSError as error:  # Of our own writing: the rest is caught before.
+    except OSError as error:  # Only of writing the answer: others are caught before.
         answer.give_up()
         complain(f"stdout: {error.strerror}")
         return UNREADABLE
