@@ -16,7 +16,7 @@ from waybill._commands import (
     printable,
     tell_refusal,
 )
-from waybill._source.compared import Compared, compare
+from waybill._source.source_check import SourceCheck, check_sources
 
 SUMMARY = "compare the source in a payload with its bytecode"
 
@@ -31,7 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write one JSON object")
 
 
-def as_text(sound: str, compared: list[Compared], wrong: list[Compared]) -> str:
+def as_text(sound: str, compared: list[SourceCheck], wrong: list[SourceCheck]) -> str:
     count = len(compared)
     functions = "1 function" if count == 1 else f"{count} functions"
     if not wrong:
@@ -45,7 +45,7 @@ def as_text(sound: str, compared: list[Compared], wrong: list[Compared]) -> str:
     return "\n".join(lines)
 
 
-def as_json(sound: str, compared: list[Compared], wrong: list[Compared]) -> str:
+def as_json(sound: str, compared: list[SourceCheck], wrong: list[SourceCheck]) -> str:
     told = json.loads(sound)
     told["ok"] = not wrong
     told["source"] = {
@@ -57,7 +57,7 @@ def as_json(sound: str, compared: list[Compared], wrong: list[Compared]) -> str:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        compared = compare(sys.stdin.buffer.read())
+        compared = check_sources(sys.stdin.buffer.read())
     except waybill.DecodeError as error:
         tell_refusal(error, options.json)
         return UNREADABLE

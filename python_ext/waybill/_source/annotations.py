@@ -1,7 +1,7 @@
-"""Annotations that are code: of 3.14 and later, for all versions (PEP 649).
+"""Deferred annotations (PEP 649) for versions before 3.14.
 
-Since 3.14 a function or a class has a function that gives its annotations. Older
-receivers get one that does the same, made from the tree of the source.
+Since 3.14 a function or a class has an ``__annotate__`` function that returns its
+annotations. Older receivers compile an equivalent function from the syntax tree.
 
 Tested by tests/python/source/test_annotate.py.
 """
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
     from waybill._source.units import Unit
 
-    #: Names and what they are annotated with, in order; and of those in blocks that may
-    #: not be run, their numbers among these.
+    #: (name, annotation, number) in source order. The number counts the annotations in
+    #: conditional blocks; None outside of such blocks.
     Pairs: TypeAlias = list[tuple[str, ast.expr, int | None]]
 
-#: The variable of a class's attributes, and that of which annotations were reached.
+#: Closure variables of the compiler: the class namespace, and the set of conditional
+#: annotations that were executed.
 _CLASS_DICT, _CONDITIONS = "__classdict__", "__conditional_annotations__"
 _NAME = "__annotate__"
 #: As ``annotationlib.Format.VALUE``.
@@ -41,8 +42,10 @@ _VALUE = 1
 
 
 def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
-    """What a function of annotations gives; the source of those that do not evaluate,
-    as of names that are not there."""
+    """The annotations that ``annotate`` returns.
+
+    One that cannot be evaluated, as for an undefined name, is given as its source.
+    """
     try:
         return dict(annotate(_VALUE))
     except Exception:
@@ -66,14 +69,14 @@ def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
 
 
 def compile_annotations(unit: Unit) -> tuple[CodeType, int]:
-    """The code of a function that gives the annotations of a unit, for versions that
-    have none, and how many lines it has above the unit."""
+    """(code of an ``__annotate__`` function for a unit, lines above the unit in the
+    compiled text), for versions whose compiler makes no such function."""
     pairs, line = _read(unit)
     return _compile(pairs, unit, line), line - 1
 
 
 def _read(unit: Unit) -> tuple[Pairs, int]:
-    """The annotations, and the line at which the unit begins among theirs."""
+    """The annotations, and the line of the parsed text at which the unit begins."""
     if unit.kind == CLASS_ANNOTATE:
         below = " " if unit.column else "\n"
         tree = quiet.parse_quietly(f"class _:{below}{unit.text}\n")
@@ -84,7 +87,7 @@ def _read(unit: Unit) -> tuple[Pairs, int]:
         tree = quiet.parse_quietly(f"{'if 1:' if indented else ''}\n{unit.text}\n")
         node = tree.body[0].body[0] if indented else tree.body[0]
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            raise UnitError(f"the source of {unit.qualified_name} is no function")
+            raise UnitError(f"the source of {unit.qualified_name} is not a function")
         found = [(*pair, None) for pair in annotated_in(node)]
         line = 2
     own = unit.class_name
@@ -94,13 +97,13 @@ def _read(unit: Unit) -> tuple[Pairs, int]:
 def _assigned(body: list[Any]) -> Iterable[tuple[str, ast.expr, int | None]]:
     number = 0
     for statement in body:
-        is_in = isinstance(statement, ast.If) and not statement.orelse
-        for node in statement.body if is_in else [statement]:
+        is_conditional = isinstance(statement, ast.If) and not statement.orelse
+        for node in statement.body if is_conditional else [statement]:
             if not isinstance(node, ast.AnnAssign) or not node.simple:
-                raise UnitError("the source of annotations has something else")
+                raise UnitError("the source of annotations has other statements")
             assert isinstance(node.target, ast.Name)
-            yield node.target.id, node.annotation, number if is_in else None
-            number += is_in
+            yield node.target.id, node.annotation, number if is_conditional else None
+            number += is_conditional
 
 
 def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
@@ -112,13 +115,13 @@ def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
     inner: Any = module.body[0]
     while inner.name != _NAME:
         inner = inner.body[-1]
-    # No name that an annotation can have.
+    # A name that no annotation can use.
     inner.args.posonlyargs[0].arg = inner.body[0].test.left.id = ".format"
-    made = inner.body[-1].value
+    result = inner.body[-1].value
     for name, what, number in pairs:
         key, value = ast.Constant(name), _value(what, unit)
-        made.keys.append(key if number is None else None)
-        made.values.append(value if number is None else _if_run(number, key, value))
+        result.keys.append(key if number is None else None)
+        result.values.append(value if number is None else _if_run(number, key, value))
     tree = ast.fix_missing_locations(module)
     code = quiet.compile_quietly(tree, 0, unit.optimization)
     while code.co_name != _NAME or code.co_flags & CO_FUNCTION != CO_FUNCTION:
@@ -128,7 +131,8 @@ def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
 
 
 def _frame(unit: Unit) -> str:
-    """The function, without annotations, in scopes that give it its variables."""
+    """The text of the function, without annotations, in scopes that define its free
+    variables."""
     heads = []
     own = unit.class_name
     if unit.free_names:
@@ -151,16 +155,16 @@ def _frame(unit: Unit) -> str:
 
 
 def _if_run(number: int, key: ast.expr, value: ast.expr) -> ast.expr:
-    """A dict of one item, if its annotation was reached; else an empty one."""
+    """An expression: a dict of one item if the annotation was executed, else empty."""
     reached = ast.Name(_CONDITIONS, ast.Load())
     test = ast.Compare(ast.Constant(number), [ast.In()], [reached])
     return ast.IfExp(test, ast.Dict([key], [value]), ast.Dict([], []))
 
 
 def _value(annotation: ast.expr, unit: Unit) -> Any:
-    if "annotations" in unit.futures:  # They are text there, and stay it.
+    if "annotations" in unit.futures:  # The future import makes them strings.
         return ast.Constant(ast.unparse(annotation))
-    if isinstance(annotation, ast.Starred):  # ``*args: *Ts`` is what it has one of.
+    if isinstance(annotation, ast.Starred):  # ``*args: *Ts``: the one item of *Ts.
         whole = ast.Tuple([annotation], ast.Load())
         return ast.Subscript(_in_class(whole, unit), ast.Constant(0), ast.Load())
     return _in_class(annotation, unit)
@@ -173,9 +177,9 @@ def _in_class(node: Any, unit: Unit) -> Any:
 
 
 class _Names(ast.NodeTransformer):
-    """Lets names be those of a class first, as in its body.
+    """Makes names look in the class namespace first, as in the class body.
 
-    What is nested in an annotation does not see these.
+    Scopes nested in an annotation do not see the class namespace.
     """
 
     def __init__(self, unit: Unit) -> None:

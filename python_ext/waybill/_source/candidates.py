@@ -1,6 +1,6 @@
-"""Which units a code object may have come from, by what its file has at its line.
+"""Units that a code object may come from, found by name and line in its file.
 
-They are to be proven: proving.py.
+proving.py decides which of them compiles to the code object.
 
 Tested by tests/python/source/test_proving.py and tests/python/source/test_annotate.py.
 """
@@ -35,24 +35,24 @@ ANNOTATE_NAME = "__annotate__"
 _FEATURES = {name: flag for name, flag in FEATURES.items() if flag}
 
 
-def candidates(source: Source, index: Index, code: CodeType) -> list[Unit]:
-    """The units that may be that of a code object, all for no -O."""
+def find_candidates(source: Source, index: Index, code: CodeType) -> list[Unit]:
+    """The units that may compile to a code object, all with optimization level 0."""
     line = code.co_firstlineno
     places = index.places.get((code.co_name, line), [])
     if len(places) > 1:
-        places = _with_columns(code, places)
-    found = [_of_function(source, index, place, code) for place in places]
+        places = _select_by_column(code, places)
+    found = [_unit_of_function(source, index, place, code) for place in places]
     if DEFERRED and code.co_name == ANNOTATE_NAME:
         for annotated in index.annotated.get(line, ()):
             if annotated.pieces:
-                found.append(_of_class_annotations(source, index, annotated, code))
+                found.append(_unit_of_class_annotations(source, index, annotated, code))
             else:
-                found.append(_of_annotations(source, index, annotated, code))
+                found.append(_unit_of_annotations(source, index, annotated, code))
     return found
 
 
-def _with_columns(code: CodeType, places: list[Place]) -> list[Place]:
-    """Those of some lambdas on a line in which the code stands, if columns are told."""
+def _select_by_column(code: CodeType, places: list[Place]) -> list[Place]:
+    """The lambdas of a line that contain the code's columns; all if it has none."""
     spots = [p for p in code.co_positions() if None not in p]
     if not spots:
         return places
@@ -65,22 +65,24 @@ def _with_columns(code: CodeType, places: list[Place]) -> list[Place]:
     ] or places
 
 
-def _of_function(source: Source, index: Index, place: Place, code: CodeType) -> Unit:
+def _unit_of_function(
+    source: Source, index: Index, place: Place, code: CodeType
+) -> Unit:
     scope = place.scope
     if not place.is_lambda:
         unit = _unit(index, DEF, source.lines(place.line, place.end_line), scope, code)
-        return unit._replace(lines=place.line - code.co_firstlineno)
+        return unit._replace(decorator_lines=place.line - code.co_firstlineno)
     text = source.slice(place.line, place.column, place.end_line, place.end_column)
-    # Scopes around expressions differ between versions; the code knows of its own.
+    # Versions differ in the scopes around expressions, so ask the code object.
     nested = bool(code.co_flags & CO_NESTED)
     unit = _unit(index, LAMBDA, text, scope._replace(nested=nested), code)
     return unit._replace(column=place.column)
 
 
-def _of_annotations(
+def _unit_of_annotations(
     source: Source, index: Index, annotated: Annotated, code: CodeType
 ) -> Unit:
-    """The header of a function, with a body that does nothing."""
+    """A unit of the header of a function, with ``pass`` for a body."""
     place = annotated.place
     if place.end_line == place.line:
         text = source.lines(place.line, place.line).encode()[: place.end_column]
@@ -95,25 +97,29 @@ def _of_annotations(
     )
 
 
-def _of_class_annotations(
+def _unit_of_class_annotations(
     source: Source, index: Index, annotated: Annotated, code: CodeType
 ) -> Unit:
-    """The body of a class with annotated names alone, where they stand: ``name:
-    annotation``, after ``if _:`` in blocks that may not be run. It begins below the
-    first line of the class, but with a column where that has all."""
+    """A unit of the body of a class reduced to its annotated names.
+
+    Each ``name: annotation`` keeps its line and column, and follows ``if _:`` if it is
+    in a conditional block. The text begins below the first line of the class; for a
+    class on one line it begins on that line, at ``unit.column``.
+    """
     place, pieces = annotated.place, annotated.pieces
     is_one_line = pieces[0][0] == place.line
     at_line = place.line if is_one_line else place.line + 1
     at_column = 0
     parts: list[str] = []
-    for line, column, end_line, end_column, value_line, value_column, is_in in pieces:
+    for piece in pieces:
+        line, column, end_line, end_column, value_line, value_column, is_inner = piece
         if line == at_line and at_column:
             parts.append(";" + " " * (column - at_column - 1))
         else:
-            # Those in blocks are as far to the right as the others.
+            # Annotations in blocks get the same indent as the others.
             indent = 0 if is_one_line and line == at_line else place.column
             parts.append("\n" * (line - at_line) + " " * indent)
-            parts.append("if _: " if is_in else "")
+            parts.append("if _: " if is_inner else "")
         parts.append(source.slice(line, column, end_line, end_column))
         between = source.slice(end_line, end_column, value_line, value_column)
         closing = between.partition("=")[0].rstrip()
@@ -125,8 +131,8 @@ def _of_class_annotations(
 
 
 def qualified_by_function(qualified: str, name: str) -> str:
-    """The qualified name of the code of annotations as 3.15 has it: after that of the
-    function."""
+    """The qualified name of an ``__annotate__`` function as in 3.15: that of the
+    annotated function, a dot, and ``__annotate__``."""
     around = qualified.rpartition(".")[0]
     if around == name or around.endswith(f".{name}"):
         return qualified
@@ -161,7 +167,7 @@ def _unit(index: Index, kind: int, text: str, scope: Scope, code: CodeType) -> U
 
 
 def _names_of(code: CodeType) -> set[str]:
-    """All names in a code object and in those that it holds."""
+    """All names in a code object and in the code nested in it."""
     names: set[str] = set()
     for inner in codes_in(code):
         names.update(inner.co_names, inner.co_varnames, inner.co_freevars)

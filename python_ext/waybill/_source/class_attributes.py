@@ -1,30 +1,29 @@
-"""Names in the namespace of a class that only the minor version means that put them
-there. A class that goes to another one is made without.
+"""Class attributes that only one minor version uses; other versions drop them.
 
 Tested by tests/python/source/test_generated.py.
 """
 
 from __future__ import annotations
 
-#: Dropped between any two minor versions; the receiver's own compiler and type() put
-#: there what it has use for.
+#: Dropped between any two minor versions; the receiver's compiler and type() add those
+#: that its version uses.
 ATTRIBUTES_TO_DROP = frozenset(
     {
         # 3.13: the attributes that methods set on self, for inspection alone.
         "__static_attributes__",
         # 3.13: the line of the class statement; travels apart, as lines of code do.
         "__firstlineno__",
-        # 3.14: the function of annotations under the name that type() keeps it by. As
-        # ``__annotate__`` it travels by a unit, or as evaluated annotations.
+        # 3.14: the attribute in which type() stores ``__annotate__``. That function
+        # travels as a unit, or as evaluated annotations.
         "__annotate_func__",
-        # 3.14: what that function gave, once asked.
+        # 3.14: the cached result of that function.
         "__annotations_cache__",
         # 3.14: the cell of the namespace, which type() takes when it makes the class.
         "__classdictcell__",
-        # 3.14: which of its annotations under a condition were reached.
+        # 3.14: which conditional annotations were executed.
         "__conditional_annotations__",
-        # 3.8: the cell of ``__class__``, which type() takes when it makes the class. A
-        # class that metaclasses made in an odd way may still have it.
+        # 3.8: the cell of ``__class__``, which type() takes when it makes the class. An
+        # unusual metaclass may leave it there.
         "__classcell__",
     }
 )

@@ -1,4 +1,4 @@
-"""Code objects from units.
+"""Compiles units to code objects.
 
 Tested by tests/python/source/test_compiling.py.
 """
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from waybill._source.units import Unit
 
-#: The features that a module can ask for, and their flags of code objects. That of
-#: nested scopes means something else by now, as all have them.
+#: Code object flags of the ``__future__`` features. That of nested_scopes is left out:
+#: all code has the feature, and the flag has another meaning today.
 FEATURES: dict[str, int] = {
     name: getattr(__future__, name).compiler_flag
     for name in __future__.all_feature_names
@@ -43,9 +43,9 @@ _OF_ANNOTATIONS = ANNOTATE, CLASS_ANNOTATE
 def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
     """The code object of a unit, as this Python compiles it.
 
-    ``file`` and ``first_line`` say where it stands, with its decorators. Raises
-    SyntaxError, with a line of that file, for syntax that this Python does not know,
-    and UnitError for a unit that is not what it says.
+    ``file`` is the name and ``first_line`` the line, decorators included, that the code
+    object gets. Raises SyntaxError, with a line of that file, for syntax that this
+    Python does not support, and UnitError for a malformed or oversized unit.
     """
     limits.check(unit, FEATURES)
     if not 1 <= first_line <= limits.MAX_TEXT:
@@ -62,7 +62,7 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
             code, above = compile_annotations(unit)
         else:
             code = _find(_compile(wrapped.text, unit), unit, wrapped)
-        return _dress(code, unit, file, first_line - 1 - above)
+        return _relabel(code, unit, file, first_line - 1 - above)
     except SyntaxError as error:
         _place(error, file, first_line - 1 - above)
         raise
@@ -71,7 +71,7 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
     except UnitError:
         raise
     except (ValueError, OverflowError, SystemError) as error:
-        # What compilers say of text that is no text to them, or too much.
+        # Compilers raise these for text that is malformed or too large.
         raise UnitError(f"the source of {unit.name} is refused: {error}") from error
 
 
@@ -88,20 +88,20 @@ def _compile(text: str, unit: Unit) -> Any:
     return quiet.compile_quietly(text, flags, unit.optimization)
 
 
-def _place(error: SyntaxError, file: str, lines_off: int) -> None:
-    """Lets an error of the compiler say where the unit stands."""
+def _place(error: SyntaxError, file: str, line_offset: int) -> None:
+    """Sets the position of a compiler error to the unit's file and lines."""
     error.filename = file
     if error.lineno is not None:
-        error.lineno = max(1, error.lineno + lines_off)
+        error.lineno = max(1, error.lineno + line_offset)
     if error.end_lineno is not None:
-        error.end_lineno = max(1, error.end_lineno + lines_off)
+        error.end_lineno = max(1, error.end_lineno + line_offset)
 
 
 def _find(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
-    """The code of the unit itself.
+    """The code object of the unit in that of the whole text.
 
-    What its defaults have is compiled before it, and what its type parameters have is
-    around it.
+    Code of its defaults comes before it in ``co_consts``; code of its type parameters
+    encloses it.
     """
     level = [module]
     for _ in range(wrapped.depth):
@@ -111,10 +111,10 @@ def _find(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
         level = _nested(level)
         named = [c for c in level if c.co_name == name and _is_function(c)]
         if named:
-            # Annotations are compiled before what is annotated.
+            # Annotations are compiled before the annotated function.
             of_annotations = unit.kind in _OF_ANNOTATIONS
             return _checked(named[0 if of_annotations else -1], unit)
-    raise UnitError(f"the source of {unit.name} does not have it")
+    raise UnitError(f"the source of {unit.name} does not define it")
 
 
 def _nested(codes: list[CodeType]) -> list[CodeType]:
@@ -135,29 +135,29 @@ def _checked(code: CodeType, unit: Unit) -> CodeType:
     return code
 
 
-def _dress(code: CodeType, unit: Unit, file: str, lines_off: int) -> CodeType:
-    """The code with the names and lines that it had where it was written."""
+def _relabel(code: CodeType, unit: Unit, file: str, line_offset: int) -> CodeType:
+    """The code with the file, lines and qualified names of the original."""
     flags = code.co_flags
     if unit.flags & ITERABLE_COROUTINE:
         flags |= CO_ITERABLE_COROUTINE
     name = unit.qualified_name
     if unit.kind == ANNOTATE and DEFERRED:
-        # 3.14 names it as if it stood beside its function, 3.15 some of them.
+        # 3.14, and 3.15 in some cases, name it as a sibling of its function.
         around, _, function = name.rpartition(".")[0].rpartition(".")
         if not code.co_qualname.endswith(f"{function}.{code.co_name}"):
             name = f"{around}.{code.co_name}" if around else code.co_name
     was = code.co_qualname
-    dressed = dress_all(code, was, name, file, lines_off)
+    relabelled = relabel_all(code, was, name, file, line_offset)
     if unit.kind in _OF_ANNOTATIONS and DEFERRED:
-        # Lambdas in annotations are named as if they stood around these.
+        # Lambdas in annotations are named as siblings of the annotated function.
         old, new = _around(was, unit), _around(name, unit)
         if old and old != new:
-            dressed = dress_all(dressed, old, new, file, 0)
-    return dressed if flags == code.co_flags else dressed.replace(co_flags=flags)
+            relabelled = relabel_all(relabelled, old, new, file, 0)
+    return relabelled if flags == code.co_flags else relabelled.replace(co_flags=flags)
 
 
 def _around(qualified: str, unit: Unit) -> str:
-    """What the qualified name of the code of annotations begins with."""
+    """The qualified name of the scope around the annotated function or class."""
     around = qualified.rpartition(".")[0]
     if unit.kind == ANNOTATE:
         function = unit.qualified_name.rpartition(".")[0].rpartition(".")[2]
@@ -165,9 +165,11 @@ def _around(qualified: str, unit: Unit) -> str:
     return around
 
 
-def dress_all(
-    code: CodeType, old: str, new: str, file: str, lines_off: int
+def relabel_all(
+    code: CodeType, old: str, new: str, file: str, line_offset: int
 ) -> CodeType:
+    """The code and all code nested in it, with another file, lines moved by an offset,
+    and ``new`` for ``old`` at the start of qualified names."""
     qualified = was = code.co_qualname
     if was == old:
         qualified = new
@@ -175,7 +177,7 @@ def dress_all(
         qualified = new + was[len(old) :]
     is_body = not code.co_flags & CO_FUNCTION
     constants = tuple(
-        dress_all(k, old, new, file, lines_off)
+        relabel_all(k, old, new, file, line_offset)
         if type(k) is CodeType
         # The body of a class sets __qualname__ to a constant.
         else (qualified if is_body and k == was and type(k) is str else k)
@@ -184,6 +186,6 @@ def dress_all(
     return code.replace(
         co_filename=file,
         co_qualname=qualified,
-        co_firstlineno=code.co_firstlineno + lines_off,
+        co_firstlineno=code.co_firstlineno + line_offset,
         co_consts=constants,
     )

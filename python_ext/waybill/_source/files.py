@@ -1,10 +1,11 @@
-"""Files of source, each parsed once, and seen at once when they change.
+"""Files of source: each is parsed once, and again when it changes.
 
-An entry is told by path, inode, size and time of modification. A file that was changed
-just before it was read could change again without any of these: it is read anew until
-its time is past. What has no file may be in linecache, as cells of notebooks are.
+An entry is valid while inode, size and time of modification stay. A file that was
+changed just before it was read could change again without any of these, so it is read
+again until its time of modification is old enough. Source without a file may be in
+linecache, as cells of notebooks are.
 
-Nothing is locked: a file that two threads ask for at once may be parsed twice.
+There are no locks: two threads that need a file at once may both parse it.
 
 Tested by tests/python/source/test_source_files.py.
 """
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
 MAX_FILES, MAX_BYTES = 4096, 128 << 20
 
-#: How long after its time of modification a file is read again, in nanoseconds: clocks
+#: Nanoseconds after its time of modification during which a file is read again: clocks
 #: of file systems have steps of up to two seconds.
-_UNSURE = 2_000_000_000
+_SETTLING_TIME = 2_000_000_000
 
 
 class Source:
@@ -39,29 +40,29 @@ class Source:
     __slots__ = (
         "error",
         "index",
+        "is_settled",
         "name",
         "raw_hash",
         "stamp",
         "starts",
-        "sure",
         "text",
     )
 
     def __init__(self, name: str, stamp: Any) -> None:
         self.name = name
         self.stamp = stamp
-        #: Why there is no index.
+        #: Why there is no index; "" if there is one.
         self.error = ""
         self.text = ""
-        #: Where each line begins, and the end.
+        #: Offset of each line in the text, and of its end.
         self.starts = array("L", [0])
         self.index: Index | None = None
         self.raw_hash = 0
-        self.sure = True
+        self.is_settled = True
 
     def read(self, text: str) -> None:
-        """Raises RecursionError and MemoryError, which tell of the caller's stack as
-        much as of the text: another time it may be read."""
+        """Parses the text. Raises RecursionError and MemoryError, which depend on the
+        caller's stack as much as on the text: a later attempt may succeed."""
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         starts = array("L", [0])
         lambda_lines = []
@@ -81,11 +82,11 @@ class Source:
         self.starts = starts
 
     def lines(self, first: int, last: int) -> str:
-        """From one line to another, without the end of the last."""
+        """The text from one line to another, without the last line's end."""
         return self.text[self.starts[first - 1] : self.starts[last] - 1]
 
     def slice(self, line: int, column: int, end_line: int, end_column: int) -> str:
-        """From one place to another; columns are in bytes."""
+        """The text from one place to another; columns are in bytes."""
         lines = self.lines(line, end_line)
         if lines.isascii():
             return lines[column : lines.rfind("\n") + 1 + end_column]
@@ -99,36 +100,36 @@ class Source:
 _sources: dict[str, Source] = {}
 
 
-def source_of(code: CodeType) -> Source | str:
-    """The source of the file that a code object names; else why there is none."""
+def find_source(code: CodeType) -> Source | str:
+    """The source of the file that a code object names; else the reason for none."""
     name = code.co_filename
     if name.startswith("<frozen "):
         name = _file_of_frozen(name)
         if not name:
             return "it is frozen into the interpreter"
     elif name.startswith("<"):
-        return _kept_elsewhere(code)
+        return _find_without_file(code)
     archive = None
     try:
         found = os.stat(name)
     except NotADirectoryError:
         archive = _archive_of(name)
         if archive is None:
-            return _kept_elsewhere(code)
+            return _find_without_file(code)
         found = os.stat(archive)
     except (OSError, ValueError):
-        return _kept_elsewhere(code)
+        return _find_without_file(code)
     if not stat.S_ISREG(found.st_mode):
         return f"its file {name} is no file"
     stamp = found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
     source = _sources.get(name)
-    if source is not None and source.stamp == stamp and source.sure:
-        return _answer(source)
+    if source is not None and source.stamp == stamp and source.is_settled:
+        return _source_or_error(source)
     return _read(name, stamp, source, archive)
 
 
 def _archive_of(name: str) -> str | None:
-    """The file that stands where a folder would in a path, as archives do."""
+    """The file at which a path continues as if it were a folder: an archive."""
     around = os.path.dirname(name)
     while around and not os.path.exists(around):
         around = os.path.dirname(around)
@@ -136,19 +137,18 @@ def _archive_of(name: str) -> str | None:
 
 
 def _file_of_frozen(name: str) -> str:
-    """Where a module of the standard library stands that the interpreter has built in;
-    "" if that is not said."""
+    """The file of a frozen module of the standard library; "" if it names none."""
     module = sys.modules.get(name[len("<frozen ") : -1])
     file = None if module is None else vars(module).get("__file__")
     return file if isinstance(file, str) else ""
 
 
-def _answer(source: Source) -> Source | str:
+def _source_or_error(source: Source) -> Source | str:
     return source.error or source
 
 
 def _read(
-    name: str, stamp: tuple[int, ...], known: Source | None, archive: str | None
+    name: str, stamp: tuple[int, ...], cached: Source | None, archive: str | None
 ) -> Source | str:
     now = time.time_ns()
     try:
@@ -156,23 +156,23 @@ def _read(
     except OSError as error:
         return f"its file {name} cannot be read: {error}"
     raw_hash = hash(data)
-    sure = now - stamp[0] > _UNSURE
-    if known is not None and known.stamp == stamp and known.raw_hash == raw_hash:
-        known.sure = sure
-        return _answer(known)
+    is_settled = now - stamp[0] > _SETTLING_TIME
+    if cached is not None and cached.stamp == stamp and cached.raw_hash == raw_hash:
+        cached.is_settled = is_settled
+        return _source_or_error(cached)
     source = Source(name, stamp)
-    source.raw_hash, source.sure = raw_hash, sure
+    source.raw_hash, source.is_settled = raw_hash, is_settled
     try:
         source.read(_decoded(data))
     except (SyntaxError, UnicodeError, LookupError):
         source.error = f"its file {name} cannot be decoded"
-    _keep(source)
-    return _answer(source)
+    _cache(source)
+    return _source_or_error(source)
 
 
 def _bytes_of(name: str, archive: str | None) -> bytes:
     if archive is not None:
-        # zipimport would answer from what it has read of the archive once.
+        # zipimport would use the directory that it cached, which may be out of date.
         import zipfile
 
         inside = os.path.relpath(name, archive).replace(os.sep, "/")
@@ -191,29 +191,31 @@ def _decoded(data: bytes) -> str:
     return decode_source(data)
 
 
-def _keep(source: Source) -> None:
+def _cache(source: Source) -> None:
     _sources.pop(source.name, None)
     _sources[source.name] = source
-    used = sum(kept.size() for kept in list(_sources.values()))
+    used = sum(entry.size() for entry in list(_sources.values()))
     while len(_sources) > 1 and (len(_sources) > MAX_FILES or used > MAX_BYTES):
         try:
             oldest = next(iter(_sources))
-        except (RuntimeError, StopIteration):  # Another thread is at it.
+        except (RuntimeError, StopIteration):  # Another thread changed the table.
             continue
         dropped = _sources.pop(oldest, None)
         used -= 0 if dropped is None else dropped.size()
 
 
-# ---- What is no file
+# ---- Source without a file
 
 
-def _kept_elsewhere(code: CodeType) -> Source | str:
-    """What linecache has, or the command line."""
+def _find_without_file(code: CodeType) -> Source | str:
+    """Source from linecache, or from ``-c`` on the command line."""
     name = code.co_filename
     entry = _entry_of_linecache(code)
     if entry is None:
         text = _text_of_command(name)
-        return _without_file(name) if text is None else _read_text(name, text, text)
+        return (
+            _reason_without_file(name) if text is None else _read_text(name, text, text)
+        )
     return _read_text(name, entry, None)
 
 
@@ -222,22 +224,22 @@ def _read_text(name: str, stamp: Any, text: str | None) -> Source | str:
     if source is None or source.stamp is not stamp:
         source = Source(name, stamp)
         source.read("".join(stamp[2]) if text is None else text)
-        _keep(source)
-    return _answer(source)
+        _cache(source)
+    return _source_or_error(source)
 
 
 def _entry_of_linecache(code: CodeType) -> Any:
-    """(size, time, lines, name), as linecache keeps it; the same while it is there."""
+    """linecache's (size, time, lines, name): one object while the source stays."""
     linecache: Any = sys.modules.get("linecache")
     if linecache is None:
         return None
     name = code.co_filename
-    if hasattr(linecache, "_make_key"):  # 3.14: what was typed, by code object.
+    if hasattr(linecache, "_make_key"):  # 3.14: typed at a prompt, by code object.
         entry = linecache._interactive_cache.get(linecache._make_key(code))
         if entry is not None:
             return entry
     entry = linecache.cache.get(name)
-    if entry is not None and len(entry) == 1:  # It is read when it is first needed.
+    if entry is not None and len(entry) == 1:  # Lazy: getlines() reads it.
         linecache.getlines(name)
         entry = linecache.cache.get(name)
     if entry is None or len(entry) != 4 or type(entry[2]) is ShownLines:
@@ -246,7 +248,7 @@ def _entry_of_linecache(code: CodeType) -> Any:
 
 
 def _text_of_command(name: str) -> str | None:
-    """What followed ``-c``, which no linecache keeps before 3.13."""
+    """The argument of ``-c``, which linecache does not have before 3.13."""
     # Programs that embed Python may have neither.
     arguments = getattr(sys, "orig_argv", ())
     own = getattr(sys, "argv", [])
@@ -256,7 +258,7 @@ def _text_of_command(name: str) -> str | None:
     return arguments[at] if at < len(arguments) else None
 
 
-def _without_file(name: str) -> str:
+def _reason_without_file(name: str) -> str:
     if name.startswith("<frozen "):
         return "it is frozen into the interpreter"
     if name == "<stdin>":

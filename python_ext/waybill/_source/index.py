@@ -1,4 +1,4 @@
-"""Where the functions of a file stand, and what its top level says of names.
+"""Index of a source file: places of its functions, and names at its top level.
 
 Tested by tests/python/source/test_proving.py.
 """
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 LAMBDA_NAME = "<lambda>"
 _FUNCTIONS = _ast.FunctionDef, _ast.AsyncFunctionDef
-_TYPE_ALIAS = getattr(_ast, "TypeAlias", None)  # Of 3.12 and later.
+_TYPE_ALIAS = getattr(_ast, "TypeAlias", None)  # 3.12 and later.
 _COMPREHENSIONS = _ast.ListComp, _ast.SetComp, _ast.DictComp, _ast.GeneratorExp
-#: Fields in which statements stand, or what has such fields again.
+#: Fields of nodes that hold statements, or nodes with such fields.
 _BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
 #: Fields with annotations of arguments, variables and functions.
 _ANNOTATIONS = "annotation", "returns"
 
 
 class Scope(NamedTuple):
-    """What surrounds a statement or an expression."""
+    """The scope that contains a statement or an expression."""
 
     class_name: str | None
     in_class: bool
@@ -36,8 +36,8 @@ class Scope(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a function, or the statement of an alias, stands: lines from 1, columns in
-    bytes from 0."""
+    """The place of a function or a type alias: lines from 1, columns in bytes from
+    0."""
 
     is_lambda: bool
     line: int
@@ -51,15 +51,15 @@ class Annotated(NamedTuple):
     """A function or a class whose annotations have code of their own."""
 
     name: str
-    #: Of a function, its header; of a class, what comes after its first line.
+    #: For a function, its header; for a class, its text below the first line.
     place: Place
-    #: Of a class, where each annotated name and its annotation stand, and where the
-    #: value begins if there is one: lines and columns; and whether it stands in a block
-    #: that may not be run.
+    #: For a class, each annotated name: its place with that of its annotation, the
+    #: place of its value or else the end again, and whether it is in a conditional
+    #: block. Places are lines and columns.
     pieces: tuple[tuple[int, int, int, int, int, int, bool], ...]
 
 
-#: Since 3.14 annotations are evaluated when they are asked for (PEP 649).
+#: Since 3.14 annotations are evaluated on first access (PEP 649).
 DEFERRED = sys.version_info >= (3, 14)
 
 
@@ -70,7 +70,7 @@ class Index:
 
     def __init__(self, tree: Any, lambda_lines: list[int], has_super: bool) -> None:
         self.places: dict[tuple[str, int], list[Place]] = {}
-        #: By the line of the ``def``, or of the class with its decorators.
+        #: By the line of the ``def``, or the first line of a class with its decorators.
         self.annotated: dict[int, list[Annotated]] = {}
         #: Names that import statements bind at the top level.
         self.imports: set[str] = set()
@@ -78,7 +78,7 @@ class Index:
         self._read(tree, lambda_lines)
 
     def _read(self, tree: Any, lambda_lines: list[int]) -> None:
-        # A stack of its own: trees may be deeper than Python's.
+        # An explicit stack: trees may be deeper than Python's recursion limit.
         todo = [(tree.body, Scope(None, False, False, True))]
         while todo:
             body, scope = todo.pop()
@@ -95,7 +95,7 @@ class Index:
                     inner = Scope(node.name, True, nested, False)
                     if DEFERRED:
                         self._add_annotated_class(node, inner)
-                elif kind is _TYPE_ALIAS:  # What gives its value is a function.
+                elif kind is _TYPE_ALIAS:  # A function evaluates its value.
                     self._add(node.name.id, node.lineno, False, node, scope)
                 elif kind in (_ast.Import, _ast.ImportFrom) and scope.is_module:
                     self.imports.update(_bound_names(node))
@@ -114,7 +114,7 @@ class Index:
                 todo += [(part, scope) for part in _parts(node.args)]
                 todo.append((node.body, _function_in(scope)))
             elif type(node) in _COMPREHENSIONS:
-                # The first iterable is evaluated outside of it.
+                # The first iterable is evaluated outside of the comprehension.
                 first = node.generators[0]
                 todo.append((first.iter, scope))
                 inner = _function_in(scope)
@@ -159,7 +159,7 @@ class Index:
 
 
 def annotated_in(function: Any) -> Iterator[tuple[str, Any]]:
-    """The names that a function annotates, and with what."""
+    """(name, annotation) for each argument and the result of a function."""
     given = function.args
     ordered = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs]
     for argument in (*ordered, given.kwarg):
@@ -170,7 +170,7 @@ def annotated_in(function: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _pieces(body: list[Any], is_conditional: bool) -> Iterator[Any]:
-    """Of the annotations in the body of a class, in their order."""
+    """The annotated names in the body of a class, in order; see Annotated."""
     for node in body:
         kind = type(node)
         if kind is _ast.AnnAssign and node.simple:
@@ -202,18 +202,18 @@ def _first_line(node: Any) -> int:
 
 
 def _has_line(node: Any, lines: list[int]) -> bool:
-    """Whether one of some lines, in ascending order, is a line of a node's."""
+    """Whether a node covers one of these lines, which are in ascending order."""
     first = node.lineno if hasattr(node, "lineno") else 0
     if type(node) in (*_FUNCTIONS, _ast.ClassDef):
         first = _first_line(node)
     at = bisect_left(lines, first)
-    if first == 0:  # A case of a match has no lines of its own.
+    if first == 0:  # A case of a match statement has no line.
         return True
     return at < len(lines) and lines[at] <= node.end_lineno
 
 
 def _parts(node: Any, but: tuple[str, ...] = ()) -> list[Any]:
-    """The nodes right below one."""
+    """The direct children of a node, without those in some fields."""
     found = []
     for field in node._fields:
         if field in but:
@@ -229,8 +229,8 @@ def _parts(node: Any, but: tuple[str, ...] = ()) -> list[Any]:
 def _scoped_parts(
     node: Any, scope: Scope, but: tuple[str, ...] = ()
 ) -> list[tuple[Any, Scope]]:
-    """The nodes right below one, and what surrounds each: annotations are in a function
-    of their own where they are evaluated when they are asked for."""
+    """The direct children of a node, with the scope of each: deferred annotations are
+    in a function of their own."""
     found = [(part, scope) for part in _parts(node, (*but, *_ANNOTATIONS))]
     inner = _function_in(scope) if DEFERRED else scope
     for field in _ANNOTATIONS:
@@ -247,9 +247,9 @@ def _bound_names(node: Any) -> list[str]:
 
 
 def _names_super(tree: Any) -> bool:
-    """Whether the scope of a module itself names ``super``.
+    """Whether the module scope itself names ``super``.
 
-    Annotations and comprehensions count: some versions put their names there.
+    Annotations and comprehensions count: some versions compile them into that scope.
     """
     todo: list[Any] = list(tree.body)
     while todo:
@@ -258,7 +258,7 @@ def _names_super(tree: Any) -> bool:
         if kind is _ast.Name and node.id == "super":
             return True
         if "super" in (getattr(node, "name", None), getattr(node, "rest", None)):
-            return True  # A def, a class, an exception, a pattern.
+            return True  # A function, a class, an exception variable, a pattern.
         if kind in (_ast.Import, _ast.ImportFrom) and "super" in _bound_names(node):
             return True
         if kind is _ast.Lambda:

@@ -1,8 +1,8 @@
-"""What a unit may be, asked before anything of it is compiled.
+"""Limits of a unit, checked before any of it is compiled.
 
-The compiler recurses as deep as its text nests, on a stack whose size nobody knows, so
-what nests deeper than people write is refused. Names that go into the text around a
-unit are names and nothing else.
+The compiler recurses as deep as its text nests, on a stack of unknown size, so text
+that nests deeper than people write is refused. Names that are put into the text around
+a unit must be plain identifiers.
 
 Tested by tests/python/source/test_source_limits.py.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
-from waybill._source.nesting import nests_too_deeply
+from waybill._source.nesting import nesting_problem
 from waybill._source.units import ALL_FLAGS, GENERATED, LAMBDA, UnitError
 
 TYPE_CHECKING = False
@@ -24,34 +24,34 @@ MAX_NAME = 1 << 16
 
 
 def check(unit: Unit, features: dict[str, int]) -> None:
-    """Raises UnitError, which says what is wrong, for a unit that is not compiled."""
+    """Raises UnitError, which names the problem, if a unit must not be compiled."""
     what = f"the source of {unit.name[:100]!r}"
     if not 0 <= unit.kind <= GENERATED:
         raise UnitError(f"{what} is of an unknown kind, {unit.kind}")
     if len(unit.text) > MAX_TEXT:
         raise UnitError(f"{what} is longer than {MAX_TEXT} characters")
     if "\0" in unit.text or not _is_text(unit.text):
-        raise UnitError(f"{what} has characters that no source has")
+        raise UnitError(f"{what} has characters that are not valid in source")
     if len(unit.qualified_name) > MAX_NAME or not _is_text(unit.qualified_name):
-        raise UnitError(f"{what} has a qualified name that is too long or no text")
+        raise UnitError(f"{what} has a qualified name that is too long or not text")
     for names in (unit.futures, unit.free_names, unit.imports):
         if len(names) > MAX_NAMES:
-            raise UnitError(f"{what} comes with more than {MAX_NAMES} names")
+            raise UnitError(f"{what} has more than {MAX_NAMES} names")
     own = [] if unit.kind == LAMBDA else [unit.name]
     inside = [] if unit.class_name is None else [unit.class_name]
     for name in (*own, *inside, *unit.free_names, *unit.imports):
         if not _is_name(name):
-            raise UnitError(f"{what} comes with {name[:100]!r} for a name")
+            raise UnitError(f"{what} has {name[:100]!r} for a name")
     for name in unit.futures:
         if name not in features:
             raise UnitError(f"{what} needs the feature {name[:100]!r}")
     if unit.flags & ~ALL_FLAGS or unit.optimization not in (0, 1, 2):
-        raise UnitError(f"{what} comes with flags that are unknown here")
-    reason = nests_too_deeply(unit.text, unit.kind == LAMBDA)
+        raise UnitError(f"{what} has unknown flags")
+    reason = nesting_problem(unit.text, unit.kind == LAMBDA)
     if reason:
         raise UnitError(f"{what} is not compiled: {reason}")
-    if not 0 <= unit.lines <= MAX_TEXT or not 0 <= unit.column <= MAX_TEXT:
-        raise UnitError(f"{what} comes with a place that no source has")
+    if not 0 <= unit.decorator_lines <= MAX_TEXT or not 0 <= unit.column <= MAX_TEXT:
+        raise UnitError(f"{what} has an impossible line or column")
 
 
 def _is_text(text: str) -> bool:

@@ -1,14 +1,13 @@
-"""How deep a text nests, told without a parser.
+"""Limits the nesting of a text, without a parser.
 
 Parsers and compilers of CPython recurse on the C stack, as deep as operators, brackets
 and blocks nest. Measured on 3.11 to 3.15 in threads with 512 KiB of stack: 3 000
-operators one in the other crash three versions, 2 000 none. More than 20 blocks around
-a comprehension crash three as well, where others say that these are too many; only
-blocks and comprehensions of one function count. Time and memory grow with the product
-of scopes in each other and names.
+nested operators crash three versions, 2 000 none. More than 20 blocks around a
+comprehension crash three as well, where the others raise an error; only blocks and
+comprehensions of one function count. Time and memory grow with the product of nested
+scopes and names.
 
-Most texts are so short that they cannot nest too deeply; the others are cut into
-tokens.
+Most texts are too short to nest too deeply; the others are split into tokens.
 
 Tested by tests/python/source/test_source_limits.py.
 """
@@ -22,26 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-#: Operators and brackets in one another; functions and blocks in one another; loops,
-#: comprehensions and the like around a comprehension.
+#: Nested operators with brackets; nested brackets; nested functions with blocks;
+#: loops, comprehensions and the like around a comprehension.
 MAX_DEPTH, MAX_BRACKETS, MAX_INDENTS, MAX_BLOCKS = 2000, 100, 50, 20
-#: From this length on, and how many scopes are in one another then.
+#: A text of at least this length may nest fewer scopes.
 LONG, MAX_INDENTS_OF_LONG = 1 << 17, 20
-#: Of a line in a text that has to be cut into tokens: 3.12 takes time for each of them
-#: that grows with the line.
+#: Characters of a line, in a text that is split into tokens: 3.12 takes time for each
+#: token that grows with the line.
 MAX_LINE = 1 << 14
-#: Decimal digits in one number: to read them takes time that grows with their square.
+#: Decimal digits of a number: the time to read it grows with their square.
 MAX_DIGITS = 4000
 
 _LAMBDA = "lambda"
-#: How much deeper a lambda is than an operator.
+#: The depth of a lambda, in operators.
 _DEPTH_OF_LAMBDA, _DEPTH_OF_LAMBDA_IN_LONG = 40, 200
 
-_DEEPER_WORDS = frozenset(
+_NESTING_KEYWORDS = frozenset(
     {"and", "as", "async", "await", "else", "for", "from", "if", "in", "is", "not"}
     | {"or", "yield", "match", "case"}
 )
-#: Blocks that the compiler keeps open in the suites of statements.
+#: Blocks that the compiler has open in the body of each statement.
 _BLOCKS = {
     "for": 1,
     "while": 1,
@@ -51,12 +50,12 @@ _BLOCKS = {
     "else": 1,
     "with": 1,
 }
-_DEEPER = re.compile(
+_NESTING_TOKEN = re.compile(
     r"[-+~*/%@|&^<>=!.(\[{]|\b(?:and|as|async|await|elif|else|for|from|if|in|is|not|or"
     r"|yield|lambda)\b"
 )
 _FORMATTED = re.compile(r"[ftFT][rR]?['\"]|[rR][ftFT]['\"]")
-#: With text and comments, in which neither means anything.
+#: Also matches strings and comments, whose content does not count.
 _BRACKETS_AND_FOR = re.compile(
     r"#[^\n]*"
     r"|'''(?:\\.|[^\\])*?'''"
@@ -71,57 +70,58 @@ _FACTORS = frozenset({"*", "**", "/", "//", "%", "@"})
 _DIGITS = re.compile(rf"[0-9][0-9_]{{{MAX_DIGITS},}}")
 
 
-def nests_too_deeply(text: str, is_lambda: bool) -> str:
-    """Why a text is not compiled; "" if nothing is wrong with it."""
+def nesting_problem(text: str, is_lambda: bool) -> str:
+    """Why a text must not be compiled; "" if it may be."""
     length = len(text) + (_DEPTH_OF_LAMBDA * text.count(_LAMBDA))
     if length > MAX_DEPTH:
         if len(text) > MAX_DIGITS and _DIGITS.search(text):
             return f"it has a number of more than {MAX_DIGITS} digits"
-        length = _most_that_it_can_be(text)
+        length = _count_nesting_tokens(text)
     if length <= MAX_DEPTH and not _may_have_many_blocks(text):
         return ""
     if len(max(text.split("\n"), key=len)) > MAX_LINE:
         return f"a line has more than {MAX_LINE} characters, and may nest too deeply"
     try:
-        return _Reader(text, is_lambda).reason
+        return _NestingReader(text, is_lambda).reason
     except (SyntaxError, ValueError) as error:
-        # The compiler says the same of it, before it recurses into anything.
+        # The compiler raises the same error, before it recurses.
         if length <= MAX_DEPTH:
             return ""
         return f"it cannot be read ({error}), and may nest too deeply"
 
 
-def _most_that_it_can_be(text: str) -> int:
-    return len(_DEEPER.findall(text)) + _DEPTH_OF_LAMBDA * text.count(_LAMBDA)
+def _count_nesting_tokens(text: str) -> int:
+    """An upper bound of the depth: as if each token were nested in the one before."""
+    return len(_NESTING_TOKEN.findall(text)) + _DEPTH_OF_LAMBDA * text.count(_LAMBDA)
 
 
 def _may_have_many_blocks(text: str) -> bool:
-    """Whether there may be more blocks than MAX_BLOCKS, were all in one another."""
+    """Whether the text could have more than MAX_BLOCKS nested blocks."""
     if "for" not in text:
         return False
-    count = sum(text.count(word) * weight for word, weight in _BLOCKS.items())
+    count = sum(text.count(token) * weight for token, weight in _BLOCKS.items())
     if "with" in text:
         count += text.count(",")
     return count > MAX_BLOCKS and _may_have_comprehension(text)
 
 
 def _may_have_comprehension(text: str) -> bool:
-    """Whether ``for`` stands in brackets; of formatted strings it is not told."""
+    """Whether ``for`` may be in brackets; True for any text with f-strings."""
     if _FORMATTED.search(text):
         return True
     depth = 0
-    for word in _BRACKETS_AND_FOR.findall(text):
-        if word == "for" and depth > 0:
+    for token in _BRACKETS_AND_FOR.findall(text):
+        if token == "for" and depth > 0:
             return True
-        if word in _OPENING:
+        if token in _OPENING:
             depth += 1
-        elif word in _CLOSING:
+        elif token in _CLOSING:
             depth -= 1
     return False
 
 
 class _Level:
-    """What is known of the inside of one bracket, or of a statement."""
+    """The state of one open bracket, or of the statement."""
 
     __slots__ = (
         "awaits_colon",
@@ -136,15 +136,15 @@ class _Level:
     )
 
     def __init__(self) -> None:
-        #: Operators since the last comma, and the deepest bracket among them.
+        #: Operators since the last comma, and the deepest bracket since then.
         self.own = self.below = 0
-        #: Factors of this summand, and the most that one had.
+        #: Factors of the current summand, and the most that a summand had.
         self.factors = self.most_factors = 0
-        #: The deepest that came before.
+        #: The greatest depth before the last comma.
         self.best = 0
-        #: Clauses ``for``, and the most in brackets inside.
+        #: ``for`` clauses, and the most in the brackets inside.
         self.clauses = self.inner = 0
-        #: Whether commas are those of parameters and targets.
+        #: Commas separate parameters until a colon, and targets until ``in``.
         self.awaits_colon = 0
         self.awaits_in = False
 
@@ -158,8 +158,8 @@ class _Level:
         self.factors = 0
 
 
-class _Reader:
-    """Reads the tokens of a text, and keeps why it is refused."""
+class _NestingReader:
+    """Reads the tokens of a text; ``reason`` says why it is refused."""
 
     def __init__(self, text: str, is_lambda: bool) -> None:
         is_long = len(text) > LONG
@@ -167,18 +167,18 @@ class _Reader:
         self.max_indents = MAX_INDENTS_OF_LONG if is_long else MAX_INDENTS
         self.reason = ""
         self.levels = [_Level()]
-        #: For each indent, ``elif`` after each other, and blocks in this function.
+        #: For each indent: consecutive ``elif``, and open blocks of the function.
         self.chains = [0]
         self.blocks = [0]
         self.opened = 0
         self.items = 0
         self.first = ""
-        for kind, word in _tokens(f"({text}\n)" if is_lambda else text):
-            self._read(kind, word)
+        for kind, token in _tokens(f"({text}\n)" if is_lambda else text):
+            self._read(kind, token)
             if self.reason:
                 return
 
-    def _read(self, kind: str, word: str) -> None:
+    def _read(self, kind: str, token: str) -> None:
         if kind == "INDENT":
             self._indent()
         elif kind == "DEDENT":
@@ -187,13 +187,13 @@ class _Reader:
         elif kind == "NEWLINE":
             self._end_statement()
         elif kind == "NAME":
-            self._read_name(word)
+            self._read_name(token)
         elif kind == "FSTRING":
-            # Versions before 3.12 do not cut these: all in it counts.
-            self.levels[-1].own += _most_that_it_can_be(word)
-            self.levels[-1].inner += word.count("for")
+            # Before 3.12 an f-string is one token: count all in it.
+            self.levels[-1].own += _count_nesting_tokens(token)
+            self.levels[-1].inner += token.count("for")
         elif kind == "OP":
-            self._read_operator(word)
+            self._read_operator(token)
 
     def _indent(self) -> None:
         self.chains.append(0)
@@ -202,54 +202,54 @@ class _Reader:
         if len(self.chains) > self.max_indents:
             self.reason = f"it has more than {self.max_indents} indents in one another"
 
-    def _read_name(self, word: str) -> None:
+    def _read_name(self, token: str) -> None:
         if not self.first or self.first == "async":
-            self._begin_statement(word)
+            self._begin_statement(token)
         level = self.levels[-1]
-        if word == _LAMBDA:
+        if token == _LAMBDA:
             level.own += self.lambda_depth
             level.awaits_colon += 1
-        elif word in _DEEPER_WORDS:
+        elif token in _NESTING_KEYWORDS:
             level.own += 1
-            if word == "for" and len(self.levels) > 1:
+            if token == "for" and len(self.levels) > 1:
                 level.clauses += 1
                 level.awaits_in = True
-            elif word == "in":
+            elif token == "in":
                 level.awaits_in = False
 
-    def _begin_statement(self, word: str) -> None:
-        self.first = word
+    def _begin_statement(self, token: str) -> None:
+        self.first = token
         self.items = 1
-        if word == "elif":
+        if token == "elif":
             self.chains[-1] += 1
-        elif word != "else":
+        elif token != "else":
             self.chains[-1] = 0
-        self.opened = _BLOCKS.get(word, 0)
+        self.opened = _BLOCKS.get(token, 0)
 
-    def _read_operator(self, word: str) -> None:
-        self.first = self.first or word
+    def _read_operator(self, token: str) -> None:
+        self.first = self.first or token
         level = self.levels[-1]
-        if word in "([{":
+        if token in "([{":
             level.own += 1
             self.levels.append(_Level())
             if len(self.levels) > MAX_BRACKETS:
                 self.reason = f"it has more than {MAX_BRACKETS} brackets in one another"
-        elif word in ")]}":
+        elif token in ")]}":
             if len(self.levels) > 1:
                 self._close()
-        elif word == ",":
+        elif token == ",":
             self.items += 1
             if not level.awaits_colon and not level.awaits_in:
                 level.end_part()
-        elif word == ":" and level.awaits_colon:
+        elif token == ":" and level.awaits_colon:
             level.awaits_colon -= 1
-        elif word == ";":
+        elif token == ";":
             level.end_part()
-        elif word in _FACTORS:
+        elif token in _FACTORS:
             level.factors += 1
-        elif word != ":":
+        elif token != ":":
             level.own += 1
-            if word in "+-":
+            if token in "+-":
                 level.end_summand()
 
     def _close(self) -> None:
@@ -265,7 +265,7 @@ class _Reader:
                 self.reason = f"it has more than {MAX_BLOCKS} blocks in one another"
 
     def _end_statement(self) -> None:
-        while len(self.levels) > 1:  # What does not close is no syntax.
+        while len(self.levels) > 1:  # An unclosed bracket is a syntax error.
             self._close()
         level = self.levels[0]
         level.end_part()
@@ -278,17 +278,17 @@ class _Reader:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Kinds and words; comments, blank lines and text left out. Raises ValueError, or a
-    SyntaxError, for what is not cut into these."""
+    """(kind, text) of each token, without comments, blank lines and strings. Raises
+    ValueError or SyntaxError for text that cannot be split into tokens."""
     import tokenize
 
     try:
-        yield from _words(tokenize, text)
+        yield from _significant_tokens(tokenize, text)
     except tokenize.TokenError as error:
         raise ValueError(str(error)) from error
 
 
-def _words(tokenize: Any, text: str) -> Iterator[tuple[str, str]]:
+def _significant_tokens(tokenize: Any, text: str) -> Iterator[tuple[str, str]]:
     lines = iter([f"{line}\n" for line in text.split("\n")])
     kinds = tokenize.tok_name
     for token in tokenize.generate_tokens(lambda: next(lines, "")):

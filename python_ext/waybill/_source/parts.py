@@ -1,7 +1,7 @@
-"""What of a class its source decides, told alike by all versions of Python.
+"""The parts of a class that its source determines, equal in all versions of Python.
 
-Ids of classes by source are hashes of that: classes of one source have one id,
-whichever library wrote their methods.
+An id by source is a hash of these parts: classes of one source have one id, whichever
+library version generated their methods.
 
 Tested by tests/python/source/test_source_ids_cross.py.
 """
@@ -21,77 +21,83 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: Attributes that are not the same on all versions for the same source.
+#: Attributes that differ between versions for the same source.
 _NOT_OF_SOURCE = ATTRIBUTES_TO_DROP | {
     "__annotate__",
     "__annotations__",
     "__match_args__",
     "__replace__",
-    # What versions keep of protocols, and of a TypedDict beside its keys.
+    # Cached members of protocols, and the keys of a TypedDict.
     "__callable_proto_members_only__",
     "__mutable_keys__",
     "__non_callable_proto_members__",
     "__protocol_attrs__",
 }
 
-#: Of a TypedDict: what stands in them where the source says nothing.
-_SAYS_NOTHING: dict[str, object] = {
+#: Attributes of a TypedDict, with the values that stand for nothing in the source.
+_DEFAULTS: dict[str, object] = {
     "__readonly_keys__": frozenset(),
     "__closed__": None,
 }
 
 
 def parts_by_source(parts: tuple[Any, ...], cls: type) -> tuple[Any, ...]:
-    """What describes a class, as all versions of Python would have it."""
+    """The parts of a class, as `class_parts` gives them, reduced to its source."""
     metaclass, name, bases, namespace, own = parts
-    return metaclass, name, bases, _by_source(namespace, cls), _by_source(own, cls)
+    return (
+        metaclass,
+        name,
+        bases,
+        _attributes_from_source(namespace, cls),
+        _attributes_from_source(own, cls),
+    )
 
 
-def _by_source(attributes: dict[str, Any], cls: type) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+def _attributes_from_source(attributes: dict[str, Any], cls: type) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for name, value in attributes.items():
-        if name in _NOT_OF_SOURCE or _is_of_library(name, value, cls):
+        if name in _NOT_OF_SOURCE or _is_from_library(name, value, cls):
             continue
         if name == "__doc__" and isinstance(value, str):
             value = inspect.cleandoc(value)
         elif name == "__dataclass_fields__" and type(value) is dict:
             value = {key: _field(field) for key, field in value.items()}
         elif name == "__dataclass_params__":
-            # They stand for the methods that are written, too.
+            # The parameters also stand for the generated methods.
             value = tuple(bool(getattr(value, option)) for option in PARAMS)
         elif type(value) is functools.singledispatchmethod:
-            # The function that dispatches is the library's own.
+            # The function that dispatches belongs to the library.
             value = value.func, dict(value.dispatcher.registry)
-        kept[name] = value
-    return kept
+        found[name] = value
+    return found
 
 
-def _is_of_library(name: str, value: Any, cls: type) -> bool:
-    """Whether a library has put it there by itself."""
-    if name in _SAYS_NOTHING and value == _SAYS_NOTHING[name]:
+def _is_from_library(name: str, value: Any, cls: type) -> bool:
+    """Whether a library added the attribute."""
+    if name in _DEFAULTS and value == _DEFAULTS[name]:
         return True
     if name == "__extra_items__":
         return getattr(value, "__name__", "") == "NoExtraItems"
     if name == "__doc__":
         return _is_written_doc(value, cls)
     if name == "__orig_bases__":
-        # Of one that is derived from another, 3.11 does not keep it.
+        # 3.11 does not store it in a TypedDict that derives from another.
         return type(cls).__name__ == "_TypedDictMeta"
     function = getattr(value, "__func__", value)
     if type(function) is not FunctionType:
         return type(value).__name__ == "_tuplegetter"
     if function.__module__ == "typing":
-        # The hook of protocols, and the __init__ of those without one.
+        # The hook of protocols, and their __init__ if they define none.
         return True
     if name == "__new__" or function.__code__.co_filename == collections.__file__:
         return is_namedtuple(cls)
-    # The __repr__ of dataclasses is wrapped by one that sees itself.
+    # The __repr__ of dataclasses is wrapped, to stop recursion.
     written = (prove_generated(f.__code__, cls) for f in functions_of(function))
     return any(unit is not None for unit in written)
 
 
 def _is_written_doc(value: Any, cls: type) -> bool:
-    """Whether it is the signature that dataclass() and namedtuple() make a doc of."""
+    """Whether dataclass() or namedtuple() made the docstring, from the signature."""
     if type(value).__name__ == "_AutoDocstring":
         return True
     is_made = is_namedtuple(cls) or "__dataclass_params__" in vars(cls)
@@ -99,7 +105,7 @@ def _is_written_doc(value: Any, cls: type) -> bool:
 
 
 def _field(field: Any) -> tuple[Any, ...]:
-    """What the source says of a field; versions keep more, or by other objects."""
+    """The arguments of a field in the source; versions store more, or other objects."""
     import dataclasses
 
     given: list[Any] = [field.name, kind_of_field(field)]

@@ -1,7 +1,7 @@
-"""Units of live code objects, proven by compiling them.
+"""Finds the units of live code objects and proves them by compilation.
 
-A unit whose compilation differs from the code in anything is none: the file may have
-changed, or the code. Nothing is guessed.
+A unit that compiles to anything else is rejected: the file or the code may have
+changed. Nothing is guessed.
 
 Tested by tests/python/source/test_proving.py and test_nested_units.py.
 """
@@ -12,9 +12,9 @@ import sys
 from types import CodeType
 from weakref import ref
 
-from waybill._source import by_code, comparing, files, limits
-from waybill._source.candidates import candidates
-from waybill._source.compiling import FEATURES, compile_unit, dress_all
+from waybill._source import by_code, code_equality, files, limits
+from waybill._source.candidates import find_candidates
+from waybill._source.compiling import FEATURES, compile_unit, relabel_all
 from waybill._source.units import (
     ANNOTATE,
     CLASS_ANNOTATE,
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
     from waybill._source.files import Source
 
-#: Code without a unit, by address: code objects compare by value. With each, what was
-#: read and why there is none; that is true while nothing else is read.
-_refused: dict[int, tuple[ref[CodeType], Source, str]] = {}
-_MAX_REFUSED = 8192
+#: Weak table of code without a unit: (reference, the source that was searched, why
+#: there is none). An entry is valid for that source only.
+_unproven: dict[int, tuple[ref[CodeType], Source, str]] = {}
+_MAX_UNPROVEN = 8192
 
 
 def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     """The unit that compiles to a code object with this Python; else a clause that says
     why there is none.
 
-    All is the same but the name of the file; columns too, where they can be had.
-    ``owner`` is the class that has the function, if one is known. The cost is one
-    compilation, once the file is parsed; where there is no unit, one look at the file.
+    The two are equal in all but the file name; columns are compared if both have them.
+    ``owner`` is the class that holds the function, if the caller has one. The cost is
+    one compilation once the file is parsed; for code without a unit, one stat().
     """
     if owner is not None and code.co_filename == "<string>":
         from waybill._source.generated import prove_generated
@@ -51,25 +51,25 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
         generated = prove_generated(code, owner)
         if generated is not None:
             return generated
-    source = files.source_of(code)
+    source = files.find_source(code)
     if isinstance(source, str):
         return source
-    known = by_code.noted(_refused, code)
-    if known is not None and known[1] is source:
-        return known[2]
-    found = prove_in(source, code)
+    cached = by_code.find_entry(_unproven, code)
+    if cached is not None and cached[1] is source:
+        return cached[2]
+    found = prove_from_source(source, code)
     if isinstance(found, str):
         _refuse(code, source, found)
     return found
 
 
 def prove_nested(code: CodeType) -> Unit | str | None:
-    """The unit of code in a function that came as source, or why there is none; None of
-    all other code.
+    """The unit of code nested in a function received as source, or why there is none;
+    None for any other code.
 
-    It has no file here: it is found in the text of the unit that it stands in.
+    Such code has no file here: it is found in the text of the enclosing unit.
     """
-    entry = by_code.noted(by_code.AROUND, code)
+    entry = by_code.find_entry(by_code.ENCLOSING, code)
     if entry is None:
         return None
     _, parts, first_line = entry
@@ -79,27 +79,27 @@ def prove_nested(code: CodeType) -> Unit | str | None:
     source.read(wrapped.text)
     if source.index is None:
         return source.error
-    # Lines count from the first one of the text.
-    lines_off = first_line - 1 - wrapped.above
+    # Lines of the index count from the start of the wrapped text.
+    line_offset = first_line - 1 - wrapped.above
     qualified = code.co_qualname
-    there = dress_all(code, qualified, qualified, code.co_filename, -lines_off)
-    return prove_in(source, there)
+    there = relabel_all(code, qualified, qualified, code.co_filename, -line_offset)
+    return prove_from_source(source, there)
 
 
 def _refuse(code: CodeType, source: Source, reason: str) -> None:
-    if len(_refused) >= _MAX_REFUSED:
-        _refused.clear()
-    by_code.note(_refused, code, source, reason)
+    if len(_unproven) >= _MAX_UNPROVEN:
+        _unproven.clear()
+    by_code.record(_unproven, code, source, reason)
 
 
-def prove_in(source: Source, code: CodeType) -> Unit | str:
-    """The unit of a code object in a source with an index; else why there is none."""
+def prove_from_source(source: Source, code: CodeType) -> Unit | str:
+    """The unit of a code object in a parsed source; else why there is none."""
     index = source.index
     assert index is not None
     line = code.co_firstlineno
     if code.co_flags & CO_FUNCTION != CO_FUNCTION:
         return "it is no function's"
-    found = candidates(source, index, code)
+    found = find_candidates(source, index, code)
     if not found:
         return f"{source.name} has no such function at line {line}, or not any more"
     found_unit = _first_that_compiles(source, found, code)
@@ -121,7 +121,7 @@ def prove_in(source: Source, code: CodeType) -> Unit | str:
 
 
 def canonical_name(name: str) -> str:
-    """A qualified name without comprehensions, which are scopes in 3.11 alone."""
+    """A qualified name without comprehensions, which are scopes only in 3.11."""
     for kind in ("list", "set", "dict"):
         name = name.replace(f"<{kind}comp>.", "")
     return name
@@ -132,8 +132,8 @@ def _first_that_compiles(
 ) -> Unit | None:
     first: Unit | None = None
     for unit, made in _compiled(units, code, source.name):
-        # Of equal lambdas on a line, columns tell which.
-        if comparing.has_same_columns(made, code):
+        # Columns distinguish equal lambdas on one line.
+        if code_equality.has_same_columns(made, code):
             return unit
         if first is None and _may_differ_in_columns(unit, made, code):
             first = unit
@@ -141,18 +141,19 @@ def _first_that_compiles(
 
 
 def _may_differ_in_columns(unit: Unit, made: CodeType, code: CodeType) -> bool:
-    """Those of annotations tell where the whole function ends, which does not travel;
-    ``-X no_debug_ranges`` leaves all out."""
+    """Whether differing columns are no proof of another source: annotations have the
+    end of the whole function, which does not travel, and ``-X no_debug_ranges`` leaves
+    columns out."""
     return (
         unit.kind in (ANNOTATE, CLASS_ANNOTATE)
-        or not (comparing.has_columns(made) and comparing.has_columns(code))
-    ) and comparing.has_same_lines(made, code)
+        or not (code_equality.has_columns(made) and code_equality.has_columns(code))
+    ) and code_equality.has_same_lines(made, code)
 
 
 def _compiled(
     units: list[Unit], code: CodeType, file: str
 ) -> Iterator[tuple[Unit, CodeType]]:
-    """Those that compile to a code object, and what they compile to."""
+    """(unit, its code) for each of the units that compile to ``code``."""
     for unit in units:
         for level in _levels(unit):
             at_level = unit._replace(optimization=level) if level else unit
@@ -162,14 +163,15 @@ def _compiled(
                 raise
             except (SyntaxError, ValueError):
                 continue
-            if comparing.is_same(made, code):
+            if code_equality.is_same(made, code):
                 yield at_level, made
 
 
 def _levels(unit: Unit) -> tuple[int, ...]:
-    """Levels of -O, in the order in which they are tried.
+    """Levels of ``-O`` to try, in order.
 
-    Where they make no difference it is 0, so that a unit does not tell of it.
+    0 comes first where the level makes no difference, so that equal source gives equal
+    units.
     """
     own = min(sys.flags.optimize, 2)
     if own and ("assert" in unit.text or "__debug__" in unit.text):

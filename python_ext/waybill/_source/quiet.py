@@ -1,7 +1,7 @@
-"""Compiles without showing the warnings of a compiler that somebody has seen already.
+"""Compiles without compiler warnings: the import of the file has shown them.
 
-``warnings.catch_warnings`` is no way: it changes what other threads see, and makes
-warnings appear again that are shown once.
+``warnings.catch_warnings`` does not serve: it changes what other threads see, and makes
+once-only warnings appear again.
 
 Tested by tests/python/source/test_quiet.py.
 """
@@ -16,12 +16,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: What is compiled here bears this name until it has its own: a filter that knows the
-#: name does no harm where another thread keeps a copy of it.
+#: The file name during compilation. It is unique, so the filter does no harm if another
+#: thread copies it.
 NAME = "<waybill unit>"
 _RULE = ("ignore", None, Warning, re.compile(re.escape(NAME)), 0)
 
-#: As ``ast.PyCF_ONLY_AST``; the module takes milliseconds to load.
+#: ``ast.PyCF_ONLY_AST``, without ``ast``, which takes milliseconds to load.
 _ONLY_AST = 0x400
 
 
@@ -40,5 +40,5 @@ def compile_quietly(text: str, flags: int = 0, optimize: int = -1) -> Any:
 
 
 def parse_quietly(text: str) -> Any:
-    """The tree of a module's text."""
+    """The syntax tree of a module's text."""
     return compile_quietly(text, _ONLY_AST)

@@ -1,9 +1,9 @@
-"""Lets tracebacks, ``inspect.getsource`` and debuggers show source that came along.
+"""Makes tracebacks, ``inspect.getsource`` and debuggers show received source.
 
-linecache gets lines for the files of such code, which are put together when they are
-first asked for: those of the file, if it is on this machine, and over them the text of
-each unit whose code lives, at its own lines. So a file shows what it has where that is
-what came, and what came where it is not. Entries that others made are left alone.
+Files of received code get linecache entries whose lines are made on first use: the
+lines of the file, if it exists on this machine, with the text of each live unit laid
+over them at its own lines. Where the file agrees with the unit, it shows the file;
+elsewhere the unit. Entries of other code in linecache are left alone.
 
 Tested by tests/python/source/test_shown.py.
 """
@@ -15,7 +15,7 @@ import os
 import stat
 from collections.abc import Sequence
 
-from waybill._source.by_code import CAME, note_source
+from waybill._source.by_code import RECEIVED, record_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,18 +26,18 @@ MAX_FILES = 256
 MAX_LINES = 100_000
 _UNKNOWN = "...\n"
 
-#: What the interpreter names so is many texts.
+#: File names that the interpreter uses for many different texts.
 _NAMES_OF_MANY = frozenset({"", "<string>", "<stdin>", "<unknown>"})
 
-#: Entries that were made here, by file, the latest last: as linecache keeps them, size,
-#: time, lines, name. Without a time none is out of date.
+#: Entries made here, by file, the latest last. They have linecache's form: size, time,
+#: lines, name. linecache never checks an entry whose time is None.
 _shown: dict[str, tuple[int, None, ShownLines, str]] = {}
 _cache: Any = linecache.cache
 
 
 class ShownLines(Sequence[str]):
-    """Lines of a file, made when they are asked for and the file or the code that came
-    from it is not what it was."""
+    """Lines of a file, made again when the file or the code received for it
+    changes."""
 
     __slots__ = ("_file", "_lines", "_stamp")
 
@@ -52,7 +52,7 @@ class ShownLines(Sequence[str]):
     def _made(self) -> list[str]:
         lines, stamp = self._lines, _stamp_of(self._file)
         if lines is None or stamp != self._stamp:
-            lines = _lines_of(self._file, is_there=stamp is not None)
+            lines = _lines_of(self._file, file_exists=stamp is not None)
             self._lines, self._stamp = lines, stamp
         return lines
 
@@ -64,16 +64,17 @@ class ShownLines(Sequence[str]):
 
 
 def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
-    """Remembers what a code object came from, and lets its file show that. The code of
-    the unit begins at a line. The extension asks it for code that runs here."""
-    note_source(unit, code, first_line)
+    """Records the unit of a received code object, whose code begins at ``first_line``,
+    and makes its file show the source. The extension calls it for code that runs
+    here."""
+    record_source(unit, code, first_line)
     file = code.co_filename
     if file in _NAMES_OF_MANY:
         return
     entry = _shown.pop(file, None)
-    there = _cache.get(file)
-    if entry is None or there is not entry:
-        if there is not None and _is_of_others(there):
+    existing = _cache.get(file)
+    if entry is None or existing is not entry:
+        if existing is not None and _is_foreign(existing):
             return
         entry = 0, None, ShownLines(file), file
     entry[2].forget()
@@ -81,12 +82,12 @@ def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
     while len(_shown) > MAX_FILES:
         try:
             _forget(next(iter(_shown)))
-        except (RuntimeError, StopIteration):  # Another thread is at it.
+        except (RuntimeError, StopIteration):  # Another thread changed the table.
             continue
 
 
-def _is_of_others(entry: Any) -> bool:
-    # One with a time is of a file, which is looked into anew.
+def _is_foreign(entry: Any) -> bool:
+    # An entry with a time is of a file, and linecache would read it again.
     return len(entry) == 1 or entry[1] is None
 
 
@@ -106,45 +107,45 @@ def _stamp_of(file: str) -> tuple[int, ...] | None:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _lines_of(file: str, is_there: bool) -> list[str]:
-    came: dict[int, str] = {}
+def _lines_of(file: str, file_exists: bool) -> list[str]:
+    received: dict[int, str] = {}
     for first, text, fills in sorted(_texts_of(file), key=lambda found: found[2]):
         for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
-            if number not in came or (fills and not came[number].strip()):
-                came[number] = f"{line}\n"
-    lines = _read(file) if is_there else []
-    lines += ["\n"] * (max(came, default=0) - len(lines))
-    for number, line in came.items():
+            if number not in received or (fills and not received[number].strip()):
+                received[number] = f"{line}\n"
+    lines = _read(file) if file_exists else []
+    lines += ["\n"] * (max(received, default=0) - len(lines))
+    for number, line in received.items():
         text = line.strip()
-        # A lambda is part of a line.
+        # A lambda is only a part of its line.
         if not text or not lines[number - 1].startswith(text, line.index(text)):
             lines[number - 1] = line
-    if not is_there:
-        # What is not known ends the block, as inspect sees it.
-        for number in came:
-            if number + 1 not in came:
+    if not file_exists:
+        # An unknown line ends the block for inspect.
+        for number in received:
+            if number + 1 not in received:
                 lines[number : number + 1] = [_UNKNOWN]
     return lines
 
 
 def _texts_of(file: str) -> list[tuple[int, str, bool]]:
-    """(first line, text, whether it is shown where nothing else is: annotations alone)
-    of each unit whose code came from a file, the latest first."""
+    """(first line, text, whether it only fills gaps, as annotations do) of each live
+    unit received for a file, the latest first."""
     from waybill._source.units import ANNOTATE, CLASS_ANNOTATE, LAMBDA, Unit
 
     found = []
-    for entry in reversed(list(CAME.values())):
+    for entry in reversed(list(RECEIVED.values())):
         code = entry[0]()
         if code is None or code.co_filename != file:
             continue
         unit, line = Unit(*entry[1]), entry[2]
         text = unit.text
-        if unit.kind == ANNOTATE:  # The header alone is the function's own.
+        if unit.kind == ANNOTATE:  # Only the header is in the file.
             text = text.removesuffix("pass")
         elif unit.kind == CLASS_ANNOTATE:
             line += 0 if unit.column else 1
         else:
-            line += unit.lines
+            line += unit.decorator_lines
             text = " " * unit.column + text if unit.kind == LAMBDA else text
         if text and line >= 1 and line + text.count("\n") <= MAX_LINES:
             found.append((line, text, unit.kind in (ANNOTATE, CLASS_ANNOTATE)))

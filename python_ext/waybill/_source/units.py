@@ -1,4 +1,4 @@
-"""What travels of a code object beside its bytecode: a unit, its source by itself.
+"""Units: the source of one code object, which travels beside its bytecode.
 
 Tested by tests/python/source/test_compiling.py.
 """
@@ -10,9 +10,9 @@ from waybill._api.named_tuples import NamedTuple
 #: Kinds of units.
 DEF, LAMBDA, ANNOTATE, CLASS_ANNOTATE, GENERATED = range(5)
 
-#: Flags of units: it stands right in the body of a class; in a function or in another
-#: scope with cells; its module names ``super`` at its top level, after which compilers
-#: call that another way; types.coroutine() made it awaitable.
+#: Flags of units: directly in the body of a class; nested in a function or another
+#: scope with cells; the module names ``super`` at top level, which changes how calls of
+#: it are compiled; types.coroutine() made the function awaitable.
 IN_CLASS, NESTED, NAMES_SUPER, ITERABLE_COROUTINE = 1, 2, 4, 8
 ALL_FLAGS = IN_CLASS | NESTED | NAMES_SUPER | ITERABLE_COROUTINE
 
@@ -22,38 +22,38 @@ CO_FUNCTION = CO_OPTIMIZED | CO_NEWLOCALS
 
 
 class Unit(NamedTuple):
-    """The source of one code object, and what its compilation depends on beside it.
+    """The source of one code object, and all else that its compilation depends on.
 
-    The fields are plain values, in the order of the wire format. They are the same for
-    the same source, whichever Python made them.
+    The fields are plain values, in the order of the wire format. Equal source gives
+    equal fields in all versions of Python.
     """
 
     kind: int
-    #: As it was written: a ``def`` without its decorators, with its indent; the slice
-    #: that is a lambda. What it is for other kinds is said where those are made.
+    #: A ``def`` as it was written, without its decorators, with its indent; or the
+    #: slice that is a lambda. candidates.py makes the text of the other kinds.
     text: str
     name: str
     qualified_name: str
-    #: The innermost class around it, where that matters to the compiler.
+    #: The innermost class around it, if the compilation depends on it.
     class_name: str | None = None
     flags: int = 0
     #: The level of ``-O`` at which it was compiled.
     optimization: int = 0
     #: Lines of decorators above the ``def``.
-    lines: int = 0
-    #: Of a lambda, in bytes.
+    decorator_lines: int = 0
+    #: The column of a lambda or of a class body on one line, in bytes.
     column: int = 0
     #: Names of ``__future__`` features.
     futures: tuple[str, ...] = ()
     free_names: tuple[str, ...] = ()
-    #: What it names that its module binds by import, even where it is another variable:
-    #: compilers look at these names alone.
+    #: Its names that the module binds by import, even where it has other variables of
+    #: these names: compilers do not tell them apart.
     imports: tuple[str, ...] = ()
 
 
 class UnitError(ValueError):
-    """A unit that cannot be compiled here, or that is not what it says."""
+    """A unit that is malformed or that this Python cannot compile."""
 
 
 class NoRoomError(UnitError):
-    """A unit that needs more stack or memory to compile than is left here."""
+    """A unit that needs more stack or memory to compile than is available."""

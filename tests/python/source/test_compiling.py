@@ -15,7 +15,9 @@ def unit(text, name="f", **fields):
 
 
 def test_code_has_the_file_and_the_line_that_are_given():
-    code = compile_unit(unit("def f():\n return lambda: 1", lines=2), "/a/b.py", 100)
+    code = compile_unit(
+        unit("def f():\n return lambda: 1", decorator_lines=2), "/a/b.py", 100
+    )
 
     inner = [k for k in code.co_consts if hasattr(k, "co_code")]
     assert (code.co_filename, code.co_firstlineno) == ("/a/b.py", 100)
@@ -62,12 +64,12 @@ def test_syntax_that_is_not_known_yet_is_a_syntax_error():
 
 
 def test_unit_without_what_it_names_is_refused():
-    with pytest.raises(UnitError, match="does not have it"):
+    with pytest.raises(UnitError, match="does not define it"):
         compile_unit(unit("def g(): pass"), "f", 1)
 
 
 def test_function_inside_of_another_is_not_taken_for_it():
-    with pytest.raises(UnitError, match="does not have it"):
+    with pytest.raises(UnitError, match="does not define it"):
         compile_unit(unit("def g():\n def h():\n  def f(): pass"), "f", 1)
 
 

@@ -28,7 +28,7 @@ def arrived():
     unit = prove(outer.__code__)
     line = outer.__code__.co_firstlineno
     code = compile_unit(unit, "elsewhere.py", line)
-    by_code.note_source(unit, code, line)
+    by_code.record_source(unit, code, line)
     return code
 
 
@@ -69,12 +69,12 @@ def test_other_code_is_none_of_its():
 def test_what_is_noted_dies_with_the_code():
     code = arrived()
     noted = {id(c) for c in codes_in(code)}
-    assert noted <= by_code.AROUND.keys()
+    assert noted <= by_code.ENCLOSING.keys()
 
     del code
     gc.collect()
 
-    assert not noted & by_code.AROUND.keys()
+    assert not noted & by_code.ENCLOSING.keys()
 
 
 def test_whoever_runs_the_bytecode_loads_nothing_of_what_compiles(tmp_path):

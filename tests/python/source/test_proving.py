@@ -8,7 +8,7 @@ import types
 
 import pytest
 import source_package
-from waybill._source.comparing import has_same_columns, is_same
+from waybill._source.code_equality import has_same_columns, is_same
 from waybill._source.compiling import compile_unit
 from waybill._source.proving import prove
 from waybill._source.units import (
@@ -62,7 +62,7 @@ def test_unit_of_a_def_is_its_text_without_decorators(tmp_path):
 
     assert unit.kind == DEF
     assert unit.text == "def f(a):\n    return a # b"
-    assert (unit.name, unit.qualified_name, unit.lines) == ("f", "f", 2)
+    assert (unit.name, unit.qualified_name, unit.decorator_lines) == ("f", "f", 2)
 
 
 def test_unit_of_a_lambda_is_its_slice(tmp_path):
@@ -352,8 +352,8 @@ def test_refusals_die_with_their_code(tmp_path):
     code = load(tmp_path, "def f(): return 1\n").f.__code__.replace(co_stacksize=99)
     prove(code)
     place = id(code)
-    assert place in proving._refused
+    assert place in proving._unproven
 
     del code
 
-    assert place not in proving._refused
+    assert place not in proving._unproven

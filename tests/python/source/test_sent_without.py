@@ -33,7 +33,7 @@ def test_odd_entries_of_linecache_are_no_source(monkeypatch, entry):
     loaded, reason = told(made(LAMBDA, "<odd>")["added"])
 
     assert loaded(1) == 2
-    assert "its source cannot be told: TypeError: " in reason
+    assert "its source cannot be found: TypeError: " in reason
 
 
 @pytest.mark.parametrize("name", ["argv", "orig_argv"])
@@ -60,7 +60,7 @@ def test_a_class_that_only_looks_like_a_dataclass_has_no_source_as_one(name):
 
     assert loaded().x == 1
     assert reason.startswith("Point.__init__ (function): has no source")
-    assert "its source cannot be told: AttributeError: " in reason
+    assert "its source cannot be found: AttributeError: " in reason
 
 
 def at_depth(frames, call):

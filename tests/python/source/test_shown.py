@@ -54,7 +54,7 @@ def test_tracebacks_show_the_line():
 
 
 def test_source_is_found_by_inspect():
-    function = arrived(unit(lines=2))
+    function = arrived(unit(decorator_lines=2))
 
     assert inspect.getsource(function).strip() == TEXT.strip()
     assert inspect.getsourcefile(function) == FILE

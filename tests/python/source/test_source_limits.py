@@ -9,7 +9,7 @@ from waybill._source.nesting import (
     MAX_BRACKETS,
     MAX_DEPTH,
     MAX_INDENTS,
-    nests_too_deeply,
+    nesting_problem,
 )
 from waybill._source.units import DEF, LAMBDA, Unit, UnitError
 
@@ -97,12 +97,12 @@ def test_deep_text_is_compiled_or_refused_and_never_crashes(shape, size):
 
 @pytest.mark.parametrize("shape", DEEP)
 def test_each_way_to_nest_is_bounded(shape):
-    assert nests_too_deeply(DEEP[shape](2100 if shape == "indents" else 5000), False)
+    assert nesting_problem(DEEP[shape](2100 if shape == "indents" else 5000), False)
 
 
 @pytest.mark.parametrize("shape", DEEP)
 def test_what_people_write_is_within_the_bounds(shape):
-    assert not nests_too_deeply(DEEP[shape](12), False)
+    assert not nesting_problem(DEEP[shape](12), False)
 
 
 @pytest.mark.parametrize("blocks", ["for a in b:", "try:", "with a, b:", "while a:"])
@@ -114,14 +114,14 @@ def test_comprehension_in_too_many_blocks_is_refused(blocks):
         lines = [f"{' ' * (i + 1)}{blocks}\n" for i in range(n)]
         return "def f():\n" + "".join(lines) + " " * (n + 2) + "[x for x in y]\n"
 
-    assert "blocks" in nests_too_deeply(text(count), False)
-    assert not nests_too_deeply(text(count - 1), False)
+    assert "blocks" in nesting_problem(text(count), False)
+    assert not nesting_problem(text(count - 1), False)
 
 
 def test_long_table_of_lambdas_is_no_nesting():
     table = ",\n".join(f"{n}: lambda a, b: a + b * {n}" for n in range(2000))
 
-    assert not nests_too_deeply(returning("{" + table + "}"), False)
+    assert not nesting_problem(returning("{" + table + "}"), False)
 
 
 def test_many_statements_are_no_nesting():
@@ -129,7 +129,7 @@ def test_many_statements_are_no_nesting():
         f" if a:\n  b[{n}] = (-a.b(c) + {n}, [d for d in e])\n" for n in range(2000)
     )
 
-    assert not nests_too_deeply(f"def f():\n{lines}", False)
+    assert not nesting_problem(f"def f():\n{lines}", False)
 
 
 @pytest.mark.parametrize(
@@ -140,29 +140,29 @@ def test_comprehension_is_seen_whatever_text_is_around_it(text):
     inside = f"def f():\n with {text}, {items}, [x for x in y]: pass\n"
     without = f"def f():\n with {items}:\n  for b in {text}: pass\n"
 
-    assert "blocks" in nests_too_deeply(inside, False)
-    assert not nests_too_deeply(without, False)
+    assert "blocks" in nesting_problem(inside, False)
+    assert not nesting_problem(without, False)
 
 
 def test_line_that_is_too_long_to_be_read_is_refused():
-    assert "characters" in nests_too_deeply(returning("x+" * 9000 + "x"), False)
-    assert not nests_too_deeply(returning(repr("x" * 200_000)), False)
+    assert "characters" in nesting_problem(returning("x+" * 9000 + "x"), False)
+    assert not nesting_problem(returning(repr("x" * 200_000)), False)
 
 
 def test_bounds_are_those_that_the_text_tells():
     summed = returning("(x" + "\n+x" * MAX_DEPTH + ")")
-    assert "operators" in nests_too_deeply(summed, False)
-    assert "brackets" in nests_too_deeply(
+    assert "operators" in nesting_problem(summed, False)
+    assert "brackets" in nesting_problem(
         DEEP["lists"](MAX_BRACKETS + 1) + " x()\n" * MAX_DEPTH,
         False,
     )
-    assert "indents" in nests_too_deeply(
+    assert "indents" in nesting_problem(
         DEEP["indents"](MAX_INDENTS + 1) + "\n" + " x=1\n" * MAX_DEPTH, False
     )
 
 
 def test_number_with_many_digits_is_refused():
-    assert "digits" in nests_too_deeply(returning("1" * 5000), False)
+    assert "digits" in nesting_problem(returning("1" * 5000), False)
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_number_with_many_digits_is_refused():
         {"flags": -1},
         {"optimization": 3},
         {"optimization": -1},
-        {"lines": -1},
-        {"lines": 1 << 30},
+        {"decorator_lines": -1},
+        {"decorator_lines": 1 << 30},
         {"column": -1},
         {"column": 1 << 30},
     ],

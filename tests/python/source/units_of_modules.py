@@ -30,7 +30,7 @@ def load(package):
             del sys.modules[name]
         sys.modules["waybill"] = types.ModuleType("waybill")
         sys.modules["waybill"].__path__ = [package]
-    from waybill._source import comparing
+    from waybill._source import code_equality
     from waybill._source.compiling import compile_unit
     from waybill._source.proving import prove
     from waybill._source.units import Unit, UnitError
@@ -38,7 +38,7 @@ def load(package):
     source = types.SimpleNamespace(
         compile_unit=compile_unit, prove=prove, Unit=Unit, UnitError=UnitError
     )
-    return source, comparing
+    return source, code_equality
 
 
 def functions_in(code, names):
@@ -97,7 +97,7 @@ def read(given):
 
 
 def read_one(given, name):
-    source, comparing = load(given["package"])
+    source, code_equality = load(given["package"])
     answer = {"equal": 0, "differ": [], "refused": [], "wrong": []}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "module.py")
@@ -118,7 +118,7 @@ def read_one(given, name):
             except (SyntaxError, source.UnitError) as error:
                 answer["refused"].append([unit.qualified_name, line, str(error)])
                 continue
-            twin = twin_of(source, unit, made, own, comparing)
+            twin = twin_of(source, unit, made, own, code_equality)
             if twin is not None:
                 answer["equal"] += 1
                 replaced[id(twin)] = made
@@ -133,7 +133,7 @@ def as_tuple(field):
     return tuple(field) if type(field) is list else field
 
 
-def twin_of(source, unit, made, own, comparing):
+def twin_of(source, unit, made, own, code_equality):
     """What this Python makes of the whole file at that place, if it is equal."""
     for code in own.get((made.co_name, made.co_firstlineno), ()):
         if "comp>." in code.co_qualname:  # Scopes in 3.11 alone.
@@ -141,9 +141,11 @@ def twin_of(source, unit, made, own, comparing):
             made = source.compile_unit(named, code.co_filename, code.co_firstlineno)
         # The columns of annotations include what does not travel.
         lines = (
-            comparing.has_same_columns if unit.kind < 2 else comparing.has_same_lines
+            code_equality.has_same_columns
+            if unit.kind < 2
+            else code_equality.has_same_lines
         )
-        if comparing.is_same(made, code) and lines(made, code):
+        if code_equality.is_same(made, code) and lines(made, code):
             return code
     return None
 

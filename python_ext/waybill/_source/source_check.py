@@ -1,15 +1,15 @@
-"""Whether bytecode that was sent is what the source beside it gives.
+"""Checks that the bytecode in a payload is what the source beside it compiles to.
 
-A sender's proof binds the two for honest senders alone. Here the source is compiled
-again, and nothing of either is run.
+A hostile sender can pair bytecode with other source. The receiver compiles the source
+again and compares; it runs neither.
 
-Tested by tests/python/source/test_compared.py.
+Tested by tests/python/source/test_source_check.py.
 """
 
 from __future__ import annotations
 
 from waybill._api.named_tuples import NamedTuple
-from waybill._source import comparing
+from waybill._source import code_equality
 from waybill._source.compiling import compile_unit
 from waybill._source.generated import new_of_namedtuple
 from waybill._source.proving import canonical_name
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
-class Compared(NamedTuple):
-    """One function of a payload, and a clause on what its source has to do with its
-    bytecode: None if it gives that."""
+class SourceCheck(NamedTuple):
+    """The result for one function of a payload. ``problem`` is a clause that says why
+    the source does not account for the bytecode; None if it does."""
 
     function: str
     file: str
@@ -33,33 +33,33 @@ class Compared(NamedTuple):
     problem: str | None
 
 
-def compare(head: Buffer) -> list[Compared]:
-    """Compares all code that the payload with this head uses.
+def check_sources(head: Buffer) -> list[SourceCheck]:
+    """Checks all code that the payload with this head uses.
 
-    Raises DecodeError for what is no sound head, and PythonMismatchError if another
+    Raises DecodeError if the head is malformed, and PythonMismatchError if another
     version of Python made the code.
     """
     from waybill import _core
 
     return [
-        Compared(
+        SourceCheck(
             code.co_qualname,
             code.co_filename,
             code.co_firstlineno,
-            problem_of(None if parts is None else Unit(*parts), code),
+            find_problem(None if parts is None else Unit(*parts), code),
         )
         for parts, code in _core.sent_sources(head)
     ]
 
 
-def problem_of(unit: Unit | None, code: CodeType) -> str | None:
+def find_problem(unit: Unit | None, code: CodeType) -> str | None:
     """Why a unit does not account for a code object; None if it does."""
     if unit is None:
         return "it has no source"
     try:
         if unit.kind == GENERATED:
-            return _problem_of_generated(unit, code)
-        if any(comparing.is_same(made, code) for made in _compiled(unit, code)):
+            return _find_generated_problem(unit, code)
+        if any(code_equality.is_same(made, code) for made in _compiled(unit, code)):
             return None
     except SyntaxError as error:
         where = f" (line {error.lineno})" if error.lineno else ""
@@ -81,9 +81,9 @@ def _compiled(unit: Unit, code: CodeType) -> Any:
         yield compile_unit(named, code.co_filename, max(1, code.co_firstlineno))
 
 
-def _problem_of_generated(unit: Unit, code: CodeType) -> str | None:
+def _find_generated_problem(unit: Unit, code: CodeType) -> str | None:
     if unit.name == "__new__":
         new = new_of_namedtuple(code.co_varnames[1 : code.co_argcount])
-        if comparing.is_same(new.__code__, code):
+        if code_equality.is_same(new.__code__, code):
             return None
     return "a library wrote it, and it has no text to compare"

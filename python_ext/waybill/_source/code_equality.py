@@ -1,7 +1,7 @@
-"""Whether two code objects are the same, but for the names of their files.
+"""Equality of code objects, apart from their file names.
 
-``==`` of code objects is no answer: it leaves out qualified names and kinds of
-variables, and in some versions compares what running code leaves in it.
+``==`` does not serve: it ignores qualified names and kinds of variables, and in some
+versions compares state that the interpreter writes into running code.
 
 Tested by tests/python/source/test_proving.py.
 """
@@ -34,7 +34,7 @@ _fields = attrgetter(
 
 
 def is_same(one: CodeType, other: CodeType) -> bool:
-    """Whether two are the same in all but file and lines."""
+    """Whether two code objects are equal in all but file and positions."""
     if _fields(one) != _fields(other):
         return False
     mine, theirs = one.co_consts, other.co_consts
@@ -42,7 +42,7 @@ def is_same(one: CodeType, other: CodeType) -> bool:
 
 
 def has_same_columns(one: CodeType, other: CodeType) -> bool:
-    """Whether lines and columns of two that are the same are, too."""
+    """Whether two equal code objects have the same lines and columns."""
     return all(
         a.co_linetable == b.co_linetable and a.co_firstlineno == b.co_firstlineno
         for a, b in _pairs(one, other)
@@ -50,7 +50,7 @@ def has_same_columns(one: CodeType, other: CodeType) -> bool:
 
 
 def has_same_lines(one: CodeType, other: CodeType) -> bool:
-    """Whether lines are, whatever the columns."""
+    """Whether two equal code objects have the same lines."""
     return all(list(a.co_lines()) == list(b.co_lines()) for a, b in _pairs(one, other))
 
 
@@ -69,7 +69,7 @@ def has_columns(code: CodeType) -> bool:
 
 
 def _same_constant(one: Any, other: Any) -> bool:
-    """Types and signs of zeros count; orders of sets do not."""
+    """Types and signs of zeros are compared; the order of sets is not."""
     kind = type(one)
     if kind is not type(other):
         return False

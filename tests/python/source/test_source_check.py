@@ -9,7 +9,7 @@ import typing
 import pytest
 import waybill
 from other_python import altered, as_of_another_python
-from waybill._source.compared import compare, problem_of
+from waybill._source.source_check import check_sources, find_problem
 from waybill._source.units import DEF, Unit
 
 RATE = 0.5
@@ -52,21 +52,21 @@ def sent(*objects, source=True):
 
 
 def problems(payload):
-    compared = compare(payload)
+    compared = check_sources(payload)
     return {one.function: one.problem for one in compared if one.problem is not None}
 
 
 def test_source_that_was_proven_is_the_same():
     payload = sent(scaled, Model, Model().listed([1])[0], leave)
 
-    compared = compare(payload)
+    compared = check_sources(payload)
 
     assert len(compared) >= 5
     assert problems(payload) == {}
 
 
 def test_functions_are_told_with_their_places():
-    (one,) = compare(sent(scaled))
+    (one,) = check_sources(sent(scaled))
 
     assert (one.function, one.file) == ("scaled", __file__)
     assert one.line == scaled.__code__.co_firstlineno
@@ -153,18 +153,18 @@ def leave(value=RATE):
 def test_text_beyond_the_limits_of_compilers_is_not_compiled():
     unit = Unit(DEF, f"def scaled():\n return {'-' * 3000}1\n", *REST)
 
-    assert "is not compiled" in problem_of(unit, scaled.__code__)
+    assert "is not compiled" in find_problem(unit, scaled.__code__)
 
 
 def test_payload_of_another_python_is_refused_with_what_to_do():
     with pytest.raises(waybill.PythonMismatchError, match=r"--python python3\.99"):
-        compare(as_of_another_python(sent(scaled)))
+        check_sources(as_of_another_python(sent(scaled)))
 
 
 def test_data_needs_no_certain_python():
-    assert compare(as_of_another_python(waybill.dumps([1, 2]))) == []
+    assert check_sources(as_of_another_python(waybill.dumps([1, 2]))) == []
 
 
 def test_what_is_no_payload_is_refused():
     with pytest.raises(waybill.DecodeError):
-        compare(b"\xc1")
+        check_sources(b"\xc1")
