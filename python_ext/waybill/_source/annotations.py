@@ -20,7 +20,7 @@ from waybill._source.units import (
     IN_CLASS,
     UnitError,
 )
-from waybill._source.wrapping import indent_of, mangled
+from waybill._source.wrapping import indent_of, mangle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
         found: dict[str, Any] = {}
     if unit.kind not in (ANNOTATE, CLASS_ANNOTATE):
         return found
-    pairs, line = _read(unit)
+    pairs, line = _read_annotations(unit)
     cells = dict(
         zip(annotate.__code__.co_freevars, annotate.__closure__ or (), strict=True)
     )
@@ -71,16 +71,16 @@ def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
 def compile_annotations(unit: Unit) -> tuple[CodeType, int]:
     """(code of an ``__annotate__`` function for a unit, lines above the unit in the
     compiled text), for versions whose compiler makes no such function."""
-    pairs, line = _read(unit)
+    pairs, line = _read_annotations(unit)
     return _compile(pairs, unit, line), line - 1
 
 
-def _read(unit: Unit) -> tuple[Pairs, int]:
+def _read_annotations(unit: Unit) -> tuple[Pairs, int]:
     """The annotations, and the line of the parsed text at which the unit begins."""
     if unit.kind == CLASS_ANNOTATE:
         below = " " if unit.column else "\n"
         tree = quiet.parse_quietly(f"class _:{below}{unit.text}\n")
-        found = list(_assigned(tree.body[0].body))
+        found = list(_class_annotations(tree.body[0].body))
         line = 1
     else:
         indented = bool(indent_of(unit.text))
@@ -91,10 +91,10 @@ def _read(unit: Unit) -> tuple[Pairs, int]:
         found = [(*pair, None) for pair in annotated_in(node)]
         line = 2
     own = unit.class_name
-    return [(mangled(name, own), what, number) for name, what, number in found], line
+    return [(mangle(name, own), what, number) for name, what, number in found], line
 
 
-def _assigned(body: list[Any]) -> Iterable[tuple[str, ast.expr, int | None]]:
+def _class_annotations(body: list[Any]) -> Iterable[tuple[str, ast.expr, int | None]]:
     number = 0
     for statement in body:
         is_conditional = isinstance(statement, ast.If) and not statement.orelse
@@ -107,7 +107,7 @@ def _assigned(body: list[Any]) -> Iterable[tuple[str, ast.expr, int | None]]:
 
 
 def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
-    module = quiet.parse_quietly(_frame(unit))
+    module = quiet.parse_quietly(_function_text(unit))
     for node in ast.walk(module):
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
@@ -119,9 +119,11 @@ def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
     inner.args.posonlyargs[0].arg = inner.body[0].test.left.id = ".format"
     result = inner.body[-1].value
     for name, what, number in pairs:
-        key, value = ast.Constant(name), _value(what, unit)
+        key, value = ast.Constant(name), _value_expression(what, unit)
         result.keys.append(key if number is None else None)
-        result.values.append(value if number is None else _if_run(number, key, value))
+        result.values.append(
+            value if number is None else _if_executed(number, key, value)
+        )
     tree = ast.fix_missing_locations(module)
     code = quiet.compile_quietly(tree, 0, unit.optimization)
     while code.co_name != _NAME or code.co_flags & CO_FUNCTION != CO_FUNCTION:
@@ -130,7 +132,7 @@ def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
     return made_code
 
 
-def _frame(unit: Unit) -> str:
+def _function_text(unit: Unit) -> str:
     """The text of the function, without annotations, in scopes that define its free
     variables."""
     heads = []
@@ -154,23 +156,25 @@ def _frame(unit: Unit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _if_run(number: int, key: ast.expr, value: ast.expr) -> ast.expr:
+def _if_executed(number: int, key: ast.expr, value: ast.expr) -> ast.expr:
     """An expression: a dict of one item if the annotation was executed, else empty."""
     reached = ast.Name(_CONDITIONS, ast.Load())
     test = ast.Compare(ast.Constant(number), [ast.In()], [reached])
     return ast.IfExp(test, ast.Dict([key], [value]), ast.Dict([], []))
 
 
-def _value(annotation: ast.expr, unit: Unit) -> Any:
+def _value_expression(annotation: ast.expr, unit: Unit) -> Any:
     if "annotations" in unit.futures:  # The future import makes them strings.
         return ast.Constant(ast.unparse(annotation))
     if isinstance(annotation, ast.Starred):  # ``*args: *Ts``: the one item of *Ts.
         whole = ast.Tuple([annotation], ast.Load())
-        return ast.Subscript(_in_class(whole, unit), ast.Constant(0), ast.Load())
-    return _in_class(annotation, unit)
+        return ast.Subscript(
+            _add_class_lookup(whole, unit), ast.Constant(0), ast.Load()
+        )
+    return _add_class_lookup(annotation, unit)
 
 
-def _in_class(node: Any, unit: Unit) -> Any:
+def _add_class_lookup(node: Any, unit: Unit) -> Any:
     if _CLASS_DICT not in unit.free_names:
         return node
     return _Names(unit).visit(node)
@@ -189,7 +193,7 @@ class _Names(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load):
             return node
         attributes = ast.Name(_CLASS_DICT, ast.Load())
-        key = ast.Constant(mangled(node.id, self.unit.class_name))
+        key = ast.Constant(mangle(node.id, self.unit.class_name))
         found = ast.IfExp(
             ast.Compare(key, [ast.In()], [attributes]),
             ast.Subscript(attributes, key, ast.Load()),

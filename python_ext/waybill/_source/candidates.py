@@ -70,12 +70,14 @@ def _unit_of_function(
 ) -> Unit:
     scope = place.scope
     if not place.is_lambda:
-        unit = _unit(index, DEF, source.lines(place.line, place.end_line), scope, code)
+        unit = _make_unit(
+            index, DEF, source.lines(place.line, place.end_line), scope, code
+        )
         return unit._replace(decorator_lines=place.line - code.co_firstlineno)
     text = source.slice(place.line, place.column, place.end_line, place.end_column)
     # Versions differ in the scopes around expressions, so ask the code object.
     nested = bool(code.co_flags & CO_NESTED)
-    unit = _unit(index, LAMBDA, text, scope._replace(nested=nested), code)
+    unit = _make_unit(index, LAMBDA, text, scope._replace(nested=nested), code)
     return unit._replace(column=place.column)
 
 
@@ -91,7 +93,7 @@ def _unit_of_annotations(
         header = source.lines(place.line, place.end_line - 1)
         body = source.lines(place.end_line, place.end_line).encode()
         header += "\n" + body[: place.end_column].decode()
-    unit = _unit(index, ANNOTATE, f"{header}pass", place.scope, code)
+    unit = _make_unit(index, ANNOTATE, f"{header}pass", place.scope, code)
     return unit._replace(
         qualified_name=qualified_by_function(unit.qualified_name, annotated.name)
     )
@@ -126,7 +128,7 @@ def _unit_of_class_annotations(
         parts.append(closing)
         at_line = end_line + closing.count("\n")
         at_column = end_column + len(closing.encode()) if "\n" not in closing else 1
-    unit = _unit(index, CLASS_ANNOTATE, "".join(parts), place.scope, code)
+    unit = _make_unit(index, CLASS_ANNOTATE, "".join(parts), place.scope, code)
     return unit._replace(column=pieces[0][1]) if is_one_line else unit
 
 
@@ -139,7 +141,9 @@ def qualified_by_function(qualified: str, name: str) -> str:
     return f"{around}.{name}.{ANNOTATE_NAME}" if around else f"{name}.{ANNOTATE_NAME}"
 
 
-def _unit(index: Index, kind: int, text: str, scope: Scope, code: CodeType) -> Unit:
+def _make_unit(
+    index: Index, kind: int, text: str, scope: Scope, code: CodeType
+) -> Unit:
     names = _names_of(code)
     own_class = scope.class_name
     if own_class is not None and not (

@@ -61,10 +61,10 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
 
             code, above = compile_annotations(unit)
         else:
-            code = _find(_compile(wrapped.text, unit), unit, wrapped)
+            code = _find_unit_code(_compile(wrapped.text, unit), unit, wrapped)
         return _relabel(code, unit, file, first_line - 1 - above)
     except SyntaxError as error:
-        _place(error, file, first_line - 1 - above)
+        _relocate(error, file, first_line - 1 - above)
         raise
     except (RecursionError, MemoryError) as error:
         raise NoRoomError(f"the source of {unit.name} nests too deeply") from error
@@ -88,7 +88,7 @@ def _compile(text: str, unit: Unit) -> Any:
     return quiet.compile_quietly(text, flags, unit.optimization)
 
 
-def _place(error: SyntaxError, file: str, line_offset: int) -> None:
+def _relocate(error: SyntaxError, file: str, line_offset: int) -> None:
     """Sets the position of a compiler error to the unit's file and lines."""
     error.filename = file
     if error.lineno is not None:
@@ -97,7 +97,7 @@ def _place(error: SyntaxError, file: str, line_offset: int) -> None:
         error.end_lineno = max(1, error.end_lineno + line_offset)
 
 
-def _find(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
+def _find_unit_code(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
     """The code object of the unit in that of the whole text.
 
     Code of its defaults comes before it in ``co_consts``; code of its type parameters
@@ -105,19 +105,19 @@ def _find(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
     """
     level = [module]
     for _ in range(wrapped.depth):
-        level = _nested(level)[:1]
+        level = _nested_codes(level)[:1]
     name = LAMBDA_NAME if unit.kind == LAMBDA else unit.name
     for _ in range(2):
-        level = _nested(level)
+        level = _nested_codes(level)
         named = [c for c in level if c.co_name == name and _is_function(c)]
         if named:
             # Annotations are compiled before the annotated function.
             of_annotations = unit.kind in _OF_ANNOTATIONS
-            return _checked(named[0 if of_annotations else -1], unit)
+            return _check_free_names(named[0 if of_annotations else -1], unit)
     raise UnitError(f"the source of {unit.name} does not define it")
 
 
-def _nested(codes: list[CodeType]) -> list[CodeType]:
+def _nested_codes(codes: list[CodeType]) -> list[CodeType]:
     return [k for code in codes for k in code.co_consts if type(k) is CodeType]
 
 
@@ -125,7 +125,7 @@ def _is_function(code: CodeType) -> bool:
     return code.co_flags & CO_FUNCTION == CO_FUNCTION
 
 
-def _checked(code: CodeType, unit: Unit) -> CodeType:
+def _check_free_names(code: CodeType, unit: Unit) -> CodeType:
     extra = set(code.co_freevars).difference(unit.free_names)
     if extra:
         raise UnitError(
@@ -150,13 +150,13 @@ def _relabel(code: CodeType, unit: Unit, file: str, line_offset: int) -> CodeTyp
     relabelled = relabel_all(code, was, name, file, line_offset)
     if unit.kind in _OF_ANNOTATIONS and DEFERRED:
         # Lambdas in annotations are named as siblings of the annotated function.
-        old, new = _around(was, unit), _around(name, unit)
+        old, new = _enclosing_name(was, unit), _enclosing_name(name, unit)
         if old and old != new:
             relabelled = relabel_all(relabelled, old, new, file, 0)
     return relabelled if flags == code.co_flags else relabelled.replace(co_flags=flags)
 
 
-def _around(qualified: str, unit: Unit) -> str:
+def _enclosing_name(qualified: str, unit: Unit) -> str:
     """The qualified name of the scope around the annotated function or class."""
     around = qualified.rpartition(".")[0]
     if unit.kind == ANNOTATE:

@@ -143,9 +143,9 @@ def make_class(
     # that this Python's library generates.
     import waybill._source.generated  # noqa: F401
 
-    kept = {k: v for k, v in namespace.items() if k not in ATTRIBUTES_TO_DROP}
+    attributes = {k: v for k, v in namespace.items() if k not in ATTRIBUTES_TO_DROP}
     make: Any = class_making.make_class
-    return make(metaclass, name, bases, kept, is_base_open)
+    return make(metaclass, name, bases, attributes, is_base_open)
 
 
 def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:

@@ -120,7 +120,7 @@ def find_source(code: CodeType) -> Source | str:
     except (OSError, ValueError):
         return _find_without_file(code)
     if not stat.S_ISREG(found.st_mode):
-        return f"its file {name} is no file"
+        return f"its file {name} is not a regular file"
     stamp = found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
     source = _sources.get(name)
     if source is not None and source.stamp == stamp and source.is_settled:
@@ -152,7 +152,7 @@ def _read(
 ) -> Source | str:
     now = time.time_ns()
     try:
-        data = _bytes_of(name, archive)
+        data = _read_bytes(name, archive)
     except OSError as error:
         return f"its file {name} cannot be read: {error}"
     raw_hash = hash(data)
@@ -163,14 +163,14 @@ def _read(
     source = Source(name, stamp)
     source.raw_hash, source.is_settled = raw_hash, is_settled
     try:
-        source.read(_decoded(data))
+        source.read(_decode(data))
     except (SyntaxError, UnicodeError, LookupError):
         source.error = f"its file {name} cannot be decoded"
     _cache(source)
     return _source_or_error(source)
 
 
-def _bytes_of(name: str, archive: str | None) -> bytes:
+def _read_bytes(name: str, archive: str | None) -> bytes:
     if archive is not None:
         # zipimport would use the directory that it cached, which may be out of date.
         import zipfile
@@ -185,7 +185,7 @@ def _bytes_of(name: str, archive: str | None) -> bytes:
         return file.read()
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     from importlib.util import decode_source
 
     return decode_source(data)

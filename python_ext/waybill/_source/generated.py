@@ -71,7 +71,7 @@ def finish_generated(cls: type) -> None:
     this version generates.
     """
     own = vars(cls)
-    names = [name for name, value in own.items() if _is_placeholder(value)]
+    names = [name for name, value in own.items() if _has_placeholder(value)]
     if "__dataclass_fields__" in own and "__dataclass_params__" in own:
         _finish_dataclass(cls, names)
     elif is_namedtuple(cls):
@@ -85,7 +85,7 @@ def finished(cls: type, attributes: dict[str, Any]) -> dict[str, Any]:
     placeholder: a method that was generated again is not a change."""
     own = vars(cls)
     return {
-        name: own.get(name, value) if _is_placeholder(value) else value
+        name: own.get(name, value) if _has_placeholder(value) else value
         for name, value in attributes.items()
     }
 
@@ -94,7 +94,7 @@ def is_placeholder(code: CodeType) -> bool:
     return any(type(k) is str and k.endswith(_MARK) for k in code.co_consts)
 
 
-def _is_placeholder(value: Any) -> bool:
+def _has_placeholder(value: Any) -> bool:
     return any(is_placeholder(f.__code__) for f in functions_of(value))
 
 

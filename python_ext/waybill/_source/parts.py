@@ -61,7 +61,7 @@ def _attributes_from_source(attributes: dict[str, Any], cls: type) -> dict[str, 
         if name == "__doc__" and isinstance(value, str):
             value = inspect.cleandoc(value)
         elif name == "__dataclass_fields__" and type(value) is dict:
-            value = {key: _field(field) for key, field in value.items()}
+            value = {key: _describe_field(field) for key, field in value.items()}
         elif name == "__dataclass_params__":
             # The parameters also stand for the generated methods.
             value = tuple(bool(getattr(value, option)) for option in PARAMS)
@@ -104,7 +104,7 @@ def _is_written_doc(value: Any, cls: type) -> bool:
     return is_made and isinstance(value, str) and value.startswith(f"{cls.__name__}(")
 
 
-def _field(field: Any) -> tuple[Any, ...]:
+def _describe_field(field: Any) -> tuple[Any, ...]:
     """The arguments of a field in the source; versions store more, or other objects."""
     import dataclasses
 

@@ -59,7 +59,7 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
         return cached[2]
     found = prove_from_source(source, code)
     if isinstance(found, str):
-        _refuse(code, source, found)
+        _record_unproven(code, source, found)
     return found
 
 
@@ -86,7 +86,7 @@ def prove_nested(code: CodeType) -> Unit | str | None:
     return prove_from_source(source, there)
 
 
-def _refuse(code: CodeType, source: Source, reason: str) -> None:
+def _record_unproven(code: CodeType, source: Source, reason: str) -> None:
     if len(_unproven) >= _MAX_UNPROVEN:
         _unproven.clear()
     by_code.record(_unproven, code, source, reason)
@@ -98,10 +98,10 @@ def prove_from_source(source: Source, code: CodeType) -> Unit | str:
     assert index is not None
     line = code.co_firstlineno
     if code.co_flags & CO_FUNCTION != CO_FUNCTION:
-        return "it is no function's"
+        return "it is not the code of a function"
     found = find_candidates(source, index, code)
     if not found:
-        return f"{source.name} has no such function at line {line}, or not any more"
+        return f"{source.name} does not have this function at line {line}"
     found_unit = _first_that_compiles(source, found, code)
     if found_unit is not None:
         return found_unit._replace(
@@ -131,7 +131,7 @@ def _first_that_compiles(
     source: Source, units: list[Unit], code: CodeType
 ) -> Unit | None:
     first: Unit | None = None
-    for unit, made in _compiled(units, code, source.name):
+    for unit, made in _compile_candidates(units, code, source.name):
         # Columns distinguish equal lambdas on one line.
         if code_equality.has_same_columns(made, code):
             return unit
@@ -150,7 +150,7 @@ def _may_differ_in_columns(unit: Unit, made: CodeType, code: CodeType) -> bool:
     ) and code_equality.has_same_lines(made, code)
 
 
-def _compiled(
+def _compile_candidates(
     units: list[Unit], code: CodeType, file: str
 ) -> Iterator[tuple[Unit, CodeType]]:
     """(unit, its code) for each of the units that compile to ``code``."""

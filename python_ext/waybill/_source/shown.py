@@ -43,13 +43,13 @@ class ShownLines(Sequence[str]):
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self.forget()
+        self.invalidate()
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         self._lines: list[str] | None = None
         self._stamp: Any = None
 
-    def _made(self) -> list[str]:
+    def _current_lines(self) -> list[str]:
         lines, stamp = self._lines, _stamp_of(self._file)
         if lines is None or stamp != self._stamp:
             lines = _lines_of(self._file, file_exists=stamp is not None)
@@ -57,10 +57,10 @@ class ShownLines(Sequence[str]):
         return lines
 
     def __len__(self) -> int:
-        return len(self._made())
+        return len(self._current_lines())
 
     def __getitem__(self, at: Any) -> Any:
-        return self._made()[at]
+        return self._current_lines()[at]
 
 
 def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
@@ -77,11 +77,11 @@ def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
         if existing is not None and _is_foreign(existing):
             return
         entry = 0, None, ShownLines(file), file
-    entry[2].forget()
+    entry[2].invalidate()
     _shown[file] = _cache[file] = entry
     while len(_shown) > MAX_FILES:
         try:
-            _forget(next(iter(_shown)))
+            _drop_entry(next(iter(_shown)))
         except (RuntimeError, StopIteration):  # Another thread changed the table.
             continue
 
@@ -91,7 +91,7 @@ def _is_foreign(entry: Any) -> bool:
     return len(entry) == 1 or entry[1] is None
 
 
-def _forget(file: str) -> None:
+def _drop_entry(file: str) -> None:
     entry = _shown.pop(file, None)
     if entry is not None and _cache.get(file) is entry:
         _cache.pop(file, None)

@@ -59,7 +59,9 @@ def find_problem(unit: Unit | None, code: CodeType) -> str | None:
     try:
         if unit.kind == GENERATED:
             return _find_generated_problem(unit, code)
-        if any(code_equality.is_same(made, code) for made in _compiled(unit, code)):
+        if any(
+            code_equality.is_same(made, code) for made in _compile_source(unit, code)
+        ):
             return None
     except SyntaxError as error:
         where = f" (line {error.lineno})" if error.lineno else ""
@@ -71,7 +73,7 @@ def find_problem(unit: Unit | None, code: CodeType) -> str | None:
     return "its source compiles to other bytecode"
 
 
-def _compiled(unit: Unit, code: CodeType) -> Any:
+def _compile_source(unit: Unit, code: CodeType) -> Any:
     name = code.co_qualname
     names = [unit.qualified_name]
     if canonical_name(name) == unit.qualified_name != name:

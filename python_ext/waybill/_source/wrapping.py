@@ -1,7 +1,7 @@
 """Wraps a unit in the text of a module with the scopes that it had.
 
 The text is compiled and never run. It reproduces what the compiler reads outside of a
-function: the class around it, for mangled names and ``__class__``; the variables of
+function: the class around it, for mangle names and ``__class__``; the variables of
 enclosing functions; the names that the module imports, and whether it names ``super``,
 since both change how calls are compiled.
 
@@ -42,29 +42,26 @@ class Wrapped(NamedTuple):
 def wrap(unit: Unit, first_line: int) -> Wrapped:
     """The text for a unit, padded so that it begins at ``first_line`` if it can."""
     if unit.kind == LAMBDA:
-        heads, depth = _heads(unit, "")
-        indents = _indents(heads, " " * depth)
-        above = [f"{i}{head}\n" for i, head in zip(indents, heads, strict=True)]
+        statements, depth = _statements_around(unit, "")
+        above = _indented(statements, " " * depth)
         above.append(f"{' ' * depth}(\n")
         body = f"{' ' * unit.column}{unit.text})"
     else:
         is_one_line = unit.kind == CLASS_ANNOTATE and unit.column > 0
         indent = " " * 4 if is_one_line else indent_of(unit.text)
-        heads, depth = _heads(unit, indent)
-        if not heads and indent:
-            heads.append("if 1:")
-        indents = _indents(heads, indent)
-        above = [f"{i}{head}\n" for i, head in zip(indents, heads, strict=True)]
+        statements, depth = _statements_around(unit, indent)
+        if not statements and indent:
+            statements.append("if 1:")
+        above = _indented(statements, indent)
         if is_one_line:
             above[-1] = above[-1].replace("\n", " ")
-        decorated = (
-            f"{indent}@_" + "\n" * unit.decorator_lines if unit.decorator_lines else ""
-        )
-        body = decorated + unit.text
+        lines = unit.decorator_lines
+        decorators = f"{indent}@_" + "\n" * lines if lines else ""
+        body = decorators + unit.text
     # Only class bodies have line numbers in constants, so only they need the padding.
     has_class = unit.kind == DEF and "class" in unit.text
     room = max(first_line - 1 - len(above), 0) if has_class else 0
-    text = "\n" * room + "".join(above) + body + _below(unit)
+    text = "\n" * room + "".join(above) + body + _statements_below(unit)
     # The text of class annotations begins with the line of the class itself.
     own = unit.kind == CLASS_ANNOTATE
     return Wrapped(text, room + len(above) - own, depth)
@@ -77,7 +74,7 @@ def indent_of(text: str) -> str:
     return indent.rpartition("\f")[2]
 
 
-def _heads(unit: Unit, indent: str) -> tuple[list[str], int]:
+def _statements_around(unit: Unit, indent: str) -> tuple[list[str], int]:
     """The nested statements around a unit, outermost first; how many are scopes."""
     own = unit.class_name
     free = [n for n in unit.free_names if own is None or n not in CLASS_CELLS]
@@ -86,7 +83,7 @@ def _heads(unit: Unit, indent: str) -> tuple[list[str], int]:
     if own is None or not unit.flags & IN_CLASS:
         around = [] if own is None else [f"class {own}:"]
         depth = len(around) + len(function)
-        if function and unit.kind == DEF and mangled(unit.name, own) not in free:
+        if function and unit.kind == DEF and mangle(unit.name, own) not in free:
             # Its own name is a global there, not a variable of the outer function.
             function.append(f"global {unit.name}")
         return [*around, *function], depth
@@ -101,7 +98,7 @@ def _heads(unit: Unit, indent: str) -> tuple[list[str], int]:
     return [*function, f"class {own}:"], len(function) + 1
 
 
-def mangled(name: str, class_name: str | None) -> str:
+def mangle(name: str, class_name: str | None) -> str:
     """A name as the compiler mangles it in a class."""
     around = (class_name or "").lstrip("_")
     if around and name.startswith("__") and not name.endswith("__"):
@@ -109,18 +106,20 @@ def mangled(name: str, class_name: str | None) -> str:
     return name
 
 
-def _indents(heads: list[str], indent: str) -> list[str]:
-    """The indent of each statement, less than that of the unit."""
-    found: list[str] = []
+def _indented(statements: list[str], indent: str) -> list[str]:
+    """A line for each statement, indented less than the unit."""
+    lines: list[str] = []
     level = 0
-    for head in heads:
-        is_last = len(found) == len(heads) - 1
-        found.append(indent if is_last and head[-1] != ":" else indent[:level])
-        level += head[-1] == ":"  # A ``global`` is at the level of the next statement.
-    return found
+    for statement in statements:
+        is_block = statement[-1] == ":"
+        is_last = len(lines) == len(statements) - 1
+        own = indent if is_last and not is_block else indent[:level]
+        lines.append(f"{own}{statement}\n")
+        level += is_block  # A ``global`` is at the level of the next statement.
+    return lines
 
 
-def _below(unit: Unit) -> str:
+def _statements_below(unit: Unit) -> str:
     # The order does not matter: names are collected before code is generated.
     names = f"import {','.join(unit.imports)}\n" if unit.imports else ""
     return f"\n{names}super\n" if unit.flags & NAMES_SUPER else f"\n{names}"

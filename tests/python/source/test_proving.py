@@ -126,7 +126,7 @@ def test_moved_function_gives_no_unit(tmp_path):
 
     (tmp_path / "module.py").write_text("\n\ndef f(): return 1\n")
 
-    assert "no such function at line 1" in prove(module.f.__code__)
+    assert "does not have this function at line 1" in prove(module.f.__code__)
 
 
 def test_missing_file_is_named(tmp_path):
@@ -318,7 +318,7 @@ def test_code_of_a_class_body_is_refused(tmp_path):
     path.write_text("class C:\n    a = 1\n")
     module = compile(path.read_bytes(), str(path), "exec")
 
-    assert prove(module.co_consts[0]) == "it is no function's"
+    assert prove(module.co_consts[0]) == "it is not the code of a function"
 
 
 def test_module_in_the_interpreter_is_proven_by_its_file():

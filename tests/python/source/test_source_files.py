@@ -234,8 +234,8 @@ def test_folder_and_device_are_no_files(tmp_path):
     code = compile("def f(): pass", str(tmp_path), "exec").co_consts[0]
     endless = compile("def f(): pass", "/dev/zero", "exec").co_consts[0]
 
-    assert prove(code).endswith("is no file")
-    assert prove(endless).endswith("is no file")
+    assert prove(code).endswith("is not a regular file")
+    assert prove(endless).endswith("is not a regular file")
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="kept by code since 3.14")
