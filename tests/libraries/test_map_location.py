@@ -157,7 +157,7 @@ def test_pieces_of_a_storage_come_together(size):
     storage = torch.randint(256, (size,), dtype=torch.uint8).untyped_storage()
     expected = bytes(torch_storages.memory_of(storage))
 
-    there = torch_storages.gathered(storage)
+    there = torch_storages.gather(storage)
     back = torch.empty(size, dtype=torch.uint8)
     source = torch.frombuffer(bytearray(expected), dtype=torch.uint8)
     torch_storages.scatter(source, back)

@@ -1,5 +1,5 @@
-"""Reducers of kinds that few payloads hold, by topic; loaded when one is met.
+"""Reducers of types that few payloads hold, by topic; each is loaded on first use.
 
-What a receiver calls is looked up here by name: the names and the arguments of the
+Payloads name what a receiver calls: the names and the arguments of these modules'
 ``make_...`` functions are part of the format.
 """

@@ -1,4 +1,4 @@
-"""typing: new types and aliases; see ``_reducers``."""
+"""Reducers of typing: new types, forward references, aliases; see ``_reducers``."""
 
 import copyreg
 import functools
@@ -20,8 +20,8 @@ def reduce_parameters(obj):
 
 
 def reduce_wrapped_of_typing(obj):
-    """Of a method that typing puts into classes: each version has its own, which asks
-    for other globals of typing."""
+    """For a classmethod that typing puts into classes: sent by name, since it uses
+    private globals of typing, which differ between versions."""
     function = obj.__func__
     if vars(typing).get(function.__name__) is obj:
         return function.__name__
@@ -31,7 +31,7 @@ def reduce_wrapped_of_typing(obj):
 
 
 def make_subscription():
-    """The ``__class_getitem__`` of named tuples that are generic."""
+    """The ``__class_getitem__`` of generic named tuples."""
     return classmethod(_subscription())
 
 
@@ -41,8 +41,8 @@ def _subscription():
 
 
 def reduce_forward_reference(obj):
-    # By its text: what that was compiled to, and gave, is made again where it is asked
-    # for. So are globals: they are those of the owner.
+    # Only the text: its code and its value are made again on use, with the globals of
+    # the owner.
     text = getattr(obj, "__resolved_str__", obj.__forward_arg__)
     module = obj.__forward_module__
     options = {"is_class": obj.__forward_is_class__}
@@ -50,31 +50,31 @@ def reduce_forward_reference(obj):
         make_forward_reference,
         (text, obj.__forward_is_argument__, module, options),
     )
-    known = {name: getattr(obj, name, None) for name in _OF_FORWARD_REFERENCES}
-    known = {name: value for name, value in known.items() if value is not None}
-    if not known:
+    extras = {name: getattr(obj, name, None) for name in _EXTRA_ATTRIBUTES}
+    extras = {name: value for name, value in extras.items() if value is not None}
+    if not extras:
         return creation
-    known["__arg__"] = obj.__forward_arg__
-    return *creation, known, None, None, set_forward_reference
+    extras["__arg__"] = obj.__forward_arg__
+    return *creation, extras, None, None, set_forward_reference
 
 
-#: What 3.14 and later know of some, which no text tells. In the text ``__arg__`` names
-#: stand for the values of ``__extra_names__``.
-_OF_FORWARD_REFERENCES = "__owner__", "__cell__", "__extra_names__"
+#: Attributes of 3.14 and later that do not follow from the text. Names in ``__arg__``
+#: refer to the values of ``__extra_names__``.
+_EXTRA_ATTRIBUTES = "__owner__", "__cell__", "__extra_names__"
 
 
-def set_forward_reference(reference, known):
-    """Tells a forward reference what there is to know of it, from 3.14 on."""
+def set_forward_reference(reference, extras):
+    """Sets the attributes of _EXTRA_ATTRIBUTES, on 3.14 and later; else nothing."""
     if sys.version_info >= (3, 14):
-        for name, value in known.items():
+        for name, value in extras.items():
             setattr(reference, name, value)
 
 
 def make_forward_reference(text, is_argument, module, options):
-    if sys.version_info >= (3, 14):  # Compiled when it is asked for.
+    if sys.version_info >= (3, 14):  # Compiled on first use.
         return _forward_reference(text, is_argument, module, **options)
     compiled = _compiled_reference(text, is_argument, module, **options)
-    # Each is another, since it keeps what it gave.
+    # Each is an object of its own, since it stores its value.
     made = typing.ForwardRef.__new__(typing.ForwardRef)
     for name in typing.ForwardRef.__slots__:
         setattr(made, name, getattr(compiled, name))
@@ -87,23 +87,23 @@ def _forward_reference(text, is_argument, module, is_class):
     )
 
 
-# The same come again, and are compiled when they are made. They depend on nothing else.
+# Compiles at once, so repeated references are cached. They depend on nothing else.
 _compiled_reference = functools.lru_cache(256)(_forward_reference)
 
 
 def reduce_generic_alias(obj):
     origin = obj.__origin__
-    # What has a name is an alias of typing's own, such as typing.Mapping[str, int].
+    # An alias with a name is one of typing's own, such as typing.Mapping[str, int].
     is_own = isinstance(origin, type) and getattr(obj, "_name", None) is None
     if not is_own or _is_subscribed_by_typing(origin):
         return obj.__reduce__()
-    # The author's __class_getitem__ made it, and may make another of the same
-    # arguments. It may also ask for globals that it does not have yet.
+    # Do not call the author's __class_getitem__ again: it may return another alias for
+    # the same arguments, or use globals that are not loaded yet.
     return make_generic_alias, (origin, obj.__args__)
 
 
 def _is_subscribed_by_typing(cls):
-    """Whether no function but one of typing makes ``cls[...]``."""
+    """Whether only typing defines the ``__class_getitem__`` of a class."""
     found = [vars(c).get("__class_getitem__") for c in cls.__mro__]
     hook = next(filter(None, found), None)
     function = getattr(hook, "__func__", None)
@@ -111,12 +111,12 @@ def _is_subscribed_by_typing(cls):
 
 
 def make_generic_alias(origin, arguments):
-    """What ``Generic.__class_getitem__`` makes."""
+    """The alias that ``Generic.__class_getitem__`` makes."""
     return typing._GenericAlias(origin, arguments)
 
 
 def reduce_type_alias(obj):
-    if _function_in(obj) is None:  # It was made by a call of TypeAliasType.
+    if _function_in(obj) is None:  # Made by a call of TypeAliasType.
         options = {"type_params": obj.__type_params__}
         return make_evaluated_alias, (obj.__name__, obj.__value__, options)
     name = obj.__name__, obj.__module__
@@ -126,7 +126,7 @@ def reduce_type_alias(obj):
 
 
 def _function_in(alias):
-    """What gives the value of an alias; None of one that has it already."""
+    """The function that evaluates an alias; None if the alias has its value."""
     held = gc.get_referents(alias)
     return next((r for r in held if type(r) is types.FunctionType), None)
 
@@ -137,23 +137,23 @@ def _evaluator_of(alias):
 
 
 def make_evaluated_alias(name, value, options):
-    """An alias whose value is known (3.12)."""
+    """An alias with its value (3.12)."""
     return typing.TypeAliasType(name, value, **options)
 
 
 def make_type_alias(name, module, parameters, qualified_name):
-    """An alias that set_alias_evaluator tells how to get its value (3.12).
+    """An alias whose value `set_alias_evaluator` provides later (3.12).
 
-    It may be part of its own value, so it comes first. Only the statement makes lazy
-    aliases. Its parameters are those of the statement, which has none, and None among
-    the constants in their place.
+    It may be part of its own value, so it is made first. Only the ``type`` statement
+    makes lazy aliases. The parameters replace the None that a statement without
+    parameters has among its constants.
     """
     _reducers.require_identifier(name)
     source = f"def make(box):\n type {name} = box[0]({_FORMAT})\n return {name}"
     scope = {"__name__": module}
     exec(source, scope)
     make = scope["make"]
-    # From 3.15 on an alias is shown by what its function is called.
+    # From 3.15 on the repr of an alias has the qualified name of its function.
     make.__code__ = _with_name(make.__code__, qualified_name)
     alias = make([None])
     if parameters:
@@ -186,12 +186,12 @@ def _with_parameters(code, parameters):
     return code.replace(co_consts=constants, co_code=bytes(instructions))
 
 
-# From 3.14 on such functions are told a format; 1 is that of values.
+# From 3.14 on such functions take a format; 1 is ``annotationlib.Format.VALUE``.
 _FORMAT = "1" if sys.version_info >= (3, 14) else ""
 
 
 def set_alias_evaluator(alias, evaluator):
-    """Tells an alias of make_type_alias how to get its value."""
+    """Provides the function that evaluates an alias of `make_type_alias`."""
     function = _function_in(alias)
-    function.evaluator = evaluator  # What is sent when the alias is sent on.
+    function.evaluator = evaluator  # Sent in its place if the alias is sent on.
     function.__closure__[0].cell_contents[0] = evaluator

@@ -1,31 +1,32 @@
-"""How arrays of NumPy travel whose memory is not theirs alone, or not in one piece.
+"""Reducers of NumPy arrays that share memory, or whose items are not contiguous.
 
-Of arrays that share memory, one, or all the bytes that they lie in, travels as it is,
-and the others as views of that; the encoder asks when it has met all of a payload.
+Of arrays that share memory, one array or a buffer of all their bytes travels, and the
+others as views of it. The encoder asks for a plan once it has visited the payload.
 Tested by tests/python/kinds/test_array_views.py and test_array_keys.py.
 """
 
 import bisect
 import sys
 
-#: Kinds of items of which an array can be the memory of another.
+#: Kinds of dtypes whose arrays can be the memory of another array.
 _NUMBERS = frozenset("biufc")
 
 
 def plan_of_arrays(places):
-    """How arrays travel that share memory: a callable that gets an array, the addresses
-    of its first byte, behind its last, and of its first item, and gives a reducer's
-    answer, or None. None if all travel as if they shared nothing.
+    """A plan for arrays that share memory; None if each travels by itself.
 
     ``places`` are all arrays of a payload that share memory, or may: (address of the
-    first byte, address behind the last, array), in ascending order.
+    first byte, address after the last, array), in ascending order. The plan is called
+    with (array, address of its first byte, address after its last, address of its first
+    item), and returns the value of a reducer, or None for an array that travels by
+    itself. It keeps the arrays alive.
     """
     storages = _storages_of(places)
     return _Plan(storages) if storages else None
 
 
 class _Plan:
-    """Keeps alive the memory that it knows by its address."""
+    """See `plan_of_arrays`."""
 
     def __init__(self, storages):
         self._storages = storages
@@ -38,7 +39,7 @@ class _Plan:
 
 
 class _Storage:
-    """Memory that several arrays lie in."""
+    """Memory that several arrays use."""
 
     def __init__(self, low, high, array):
         self.low, self.high = low, high
@@ -54,12 +55,12 @@ class _Storage:
         return len(self.arrays) > 1
 
     @property
-    def pays(self):
-        """Whether it has no more bytes than the arrays by themselves."""
+    def is_compact(self):
+        """Whether it has no more bytes than the arrays together."""
         return self.high - self.low <= sum(array.nbytes for array in self.arrays)
 
-    def settle(self):
-        """Chooses what travels: an array that is all of it, or its bytes."""
+    def choose_array(self):
+        """Chooses the array that travels: one that covers the memory, or its bytes."""
         writeable = any(array.flags.writeable for array in self.arrays)
         for array in self.arrays:
             if (
@@ -83,23 +84,23 @@ class _Storage:
 
 def _storages_of(places):
     places = [place for place in places if not place[-1].dtype.hasobject]
-    storages = _clusters_of(place for place in places if _is_together(place[-1]))
+    storages = _clusters_of(place for place in places if _is_contiguous(place[-1]))
     others = []
     for low, high, array in places:
-        if _is_together(array):
+        if _is_contiguous(array):
             continue
         storage = _storage_at(low, high, storages)
         if storage is None:
             others.append((low, high, array))
         else:
             storage.arrays.append(array)
-    storages += [storage for storage in _clusters_of(others) if storage.pays]
-    shared = [storage.settle() for storage in storages if storage.is_shared]
+    storages += [storage for storage in _clusters_of(others) if storage.is_compact]
+    shared = [storage.choose_array() for storage in storages if storage.is_shared]
     return sorted(shared, key=_low_of)
 
 
 def _clusters_of(places):
-    """Storages of arrays that lie in one piece of memory each."""
+    """A storage for each range of memory that overlapping arrays form."""
     clusters = []
     for low, high, array in places:
         if clusters and low < clusters[-1].high:
@@ -110,7 +111,7 @@ def _clusters_of(places):
 
 
 def _storage_at(low, high, storages):
-    """The one of some, which ascend, that all of this lies in."""
+    """The storage that contains a range of addresses; ``storages`` ascend."""
     place = bisect.bisect_right(storages, low, key=_low_of) - 1
     return storages[place] if place >= 0 and high <= storages[place].high else None
 
@@ -119,12 +120,12 @@ def _low_of(storage):
     return storage.low
 
 
-def _is_together(array):
+def _is_contiguous(array):
     return array.flags.c_contiguous or array.flags.f_contiguous
 
 
 class _Memory:
-    """What NumPy asks for the bytes between two addresses."""
+    """Gives NumPy the bytes between two addresses, by its array interface."""
 
     def __init__(self, low, high, writeable, held):
         self._held = held
@@ -143,9 +144,9 @@ def _bytes_at(low, high, writeable, arrays):
 
 
 def copy_in_order(array):
-    """An equal array, of the same type, with its items one after the other, in Fortran
-    order if they are in that, else in C order, and nothing but zeros between the fields
-    of records. None if the array is so already."""
+    """An equal array of the same type with contiguous items, in Fortran order if the
+    array has that, else in C order, and zeros in the padding of records. None if the
+    array is such an array already."""
     is_padded = _is_padded(array.dtype)
     if array.flags.forc and not is_padded:
         return None
@@ -158,7 +159,7 @@ def copy_in_order(array):
 
 
 def _is_padded(dtype):
-    """Whether items have bytes that belong to no field, and that may be anything."""
+    """Whether items have padding: bytes of no field, with arbitrary values."""
     if dtype.subdtype is not None:
         return _is_padded(dtype.base)
     if dtype.names is None or dtype.hasobject:  # Objects do not travel as bytes.

@@ -1,14 +1,14 @@
-"""Views of memory; see ``_reducers``."""
+"""Reducer of memory views; see ``_reducers``."""
 
 from _pickle import PickleBuffer
 
 
 def reduce_memory_view(obj):
-    """A view of what it looks at, or of a copy of the part that it shows.
+    """Sends the viewed object, or a buffer with the viewed part.
 
-    What it looks at travels itself where both are of the same extent, so that the view
-    sees its changes. Parts and views of immutable bytes are buffers, which can travel
-    out of band.
+    A mutable object travels if the view covers all of it, so that both share their
+    bytes at the receiver too. Parts, and views of immutable bytes, travel as buffers,
+    which can be out of band.
     """
     base = obj.obj
     if type(base) is bytearray or type(base).__module__ in ("array", "numpy"):
@@ -18,7 +18,7 @@ def reduce_memory_view(obj):
     held = PickleBuffer(obj if obj.c_contiguous else memoryview(obj.tobytes()))
     if obj.ndim == 1 and obj.format == "B":
         return memoryview, (held,)
-    memoryview(bytes(obj.itemsize)).cast(obj.format)  # Raises if that cannot be.
+    memoryview(bytes(obj.itemsize)).cast(obj.format)  # Raises for other formats.
     return make_memory_view, (held, obj.format, obj.shape)
 
 
@@ -27,7 +27,7 @@ def _layout(view):
 
 
 def make_memory_view(buffer, format, shape):
-    """A view with this format and shape of a buffer that has neither."""
+    """A view of a buffer of bytes, cast to this format and shape."""
     view = memoryview(buffer)
     if view.format != "B" or view.ndim != 1:
         view = view.cast("B")

@@ -1,5 +1,5 @@
-"""Globals of modules that travel by value, or of scripts, which no import finds by
-their names."""
+"""Reducers of globals that no receiver can import: those of scripts and of modules that
+travel by value."""
 
 import _thread
 import contextvars
@@ -11,7 +11,7 @@ from waybill._kinds import context_variables, marks
 
 
 def take_global_apart(obj, name, is_there, by_value=()):
-    """A reducer's answer for what said that it is found by name.
+    """The value of a reducer for an object whose ``__reduce__`` returned a name.
 
     `is_there`: whether a module of the sender has it; else it came with a payload.
     """
@@ -30,18 +30,19 @@ def _is_free_lock(obj):
 
 
 def fresh_global(obj):
-    """A reducer's answer that makes a thread-local or lock anew; None for what is none.
+    """The value of a reducer that makes a new thread-local or lock; None for any other
+    object and for a locked lock.
 
-    What threads have put there is theirs, and new threads begin with nothing. A lock
-    that nobody holds is as good as one that the module would have made at the receiver.
+    A thread-local travels without its values: each thread has its own, and a new thread
+    has none. An unlocked lock is as good as a new one.
     """
     cls = type(obj)
     if _is_free_lock(obj):
         return _thread.RLock if cls is _thread.RLock else _thread.allocate_lock, ()
     if not issubclass(cls, _thread._local):
         return None
-    # What it was made with, which it keeps for each new thread: a tuple and a dict. Its
-    # other dict is that of the threads.
+    # The arguments of the constructor, which each new thread needs: a tuple and a dict.
+    # The other dict holds the threads.
     referents = gc.get_referents(obj)
     arguments = next((r for r in referents if type(r) is tuple), ())
     dicts = [r for r in referents if type(r) is dict]

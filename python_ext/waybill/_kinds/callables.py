@@ -1,4 +1,4 @@
-"""functools, descriptors, context managers; see ``_reducers``."""
+"""Reducers of functools, descriptors, context managers; see ``_reducers``."""
 
 import functools
 import gc
@@ -6,7 +6,7 @@ import types
 
 
 def reduce_cached_property(obj):
-    # Made anew: 3.11 keeps a lock in it, and 3.13 the module of the function.
+    # A new one: 3.11 stores a lock in it, and 3.13 the module of the function.
     state = {k: v for k, v in vars(obj).items() if k not in ("func", "lock")}
     if state.get("__module__") == obj.func.__module__:
         del state["__module__"]
@@ -14,29 +14,29 @@ def reduce_cached_property(obj):
 
 
 def reduce_dispatching_method(obj):
-    # Made anew: what it keeps to be quick is not the same on all versions.
+    # A new one: its caches differ between versions.
     state = {k: v for k, v in vars(obj).items() if k not in ("func", "_method_cache")}
     return functools.singledispatchmethod, (obj.func,), state
 
 
 def reduce_partial_method(obj):
-    # Called with what it was made of, from which 3.14 derives more.
+    # Made from its arguments: 3.14 derives more attributes from them.
     derived = ("func", "args", "_phcount", "_merger")
     state = {k: v for k, v in vars(obj).items() if k not in derived}
     return functools.partialmethod, (obj.func, *obj.args), state
 
 
 def reduce_comparison_key(obj):
-    # The function, which it shows to nobody else, then what it was called with.
-    function, *held = (r for r in gc.get_referents(obj) if r is not type(obj))
-    made = functools.cmp_to_key(function)
-    return (made, tuple(held)) if held else (functools.cmp_to_key, (function,))
+    # gc gives the function, which has no attribute, and then the argument of its call.
+    function, *arguments = (r for r in gc.get_referents(obj) if r is not type(obj))
+    key = functools.cmp_to_key(function)
+    return (key, tuple(arguments)) if arguments else (functools.cmp_to_key, (function,))
 
 
 def reduce_generator_context(obj):
-    # __enter__ forgets what it was made of, unless it serves as a decorator.
-    made_of = vars(obj)
-    if not {"func", "args", "kwds"} <= made_of.keys() or _has_begun(obj.gen):
+    # __enter__ deletes these attributes, unless the manager serves as a decorator.
+    attributes = vars(obj)
+    if not {"func", "args", "kwds"} <= attributes.keys() or _has_begun(obj.gen):
         raise TypeError("a context manager that was entered cannot be sent")
     return type(obj), (obj.func, obj.args, obj.kwds)
 
@@ -51,7 +51,7 @@ def _has_begun(generator):
 
 
 def _first(frame):
-    """Where a generator stands that did not begin: behind RETURN_GENERATOR."""
+    """The offset of a generator that has not begun: that of RETURN_GENERATOR."""
     import dis
 
     for instruction in dis.get_instructions(frame.f_code):
@@ -68,30 +68,30 @@ def reduce_super(obj):
 
 
 def reduce_class_descriptor(obj):
-    """Descriptors of C that getattr() would bind or call."""
+    """For descriptors in C, on which getattr() would call ``__get__``."""
     return own_attribute, (obj.__objclass__, obj.__name__)
 
 
 def own_attribute(cls, name):
-    """What a class itself has under a name, as it is."""
+    """The attribute of the class itself, without its ``__get__``."""
     return vars(cls)[name]
 
 
 def protocol_hook(cls, other):
-    """Stands for what typing keeps for protocols under a name that it lacks here."""
+    """A ``__subclasshook__`` in place of typing's, on a version without that name."""
     return NotImplemented
 
 
 def replace_fields(self, /, **changes):
-    """What ``dataclasses._replace`` is where there is one."""
+    """``dataclasses._replace``, for versions without it."""
     import dataclasses
 
     return dataclasses.replace(self, **changes)
 
 
 class SignatureAsDoc:
-    """The ``__doc__`` of a dataclass without one of its own, where dataclasses has no
-    such: made when it is asked for."""
+    """The ``__doc__`` of a dataclass without one of its own, computed on access: for
+    versions whose dataclasses has no class for it."""
 
     def __get__(self, instance, cls):
         from inspect import signature

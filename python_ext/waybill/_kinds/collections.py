@@ -1,4 +1,4 @@
-"""Views, iterators of itertools, weak references; see ``_reducers``."""
+"""Reducers of views, iterators of itertools, weak references; see ``_reducers``."""
 
 import gc
 import operator
@@ -20,25 +20,25 @@ def reduce_ordered_view(obj):
 
 
 def reduce_reversed_deque(obj):
-    # Its type has no name to be found by from 3.12 on.
+    # From 3.12 on no module has its type.
     return make_reversed_deque, obj.__reduce__()[1]
 
 
 def make_reversed_deque(deque, position=0):
-    """A reversed() deque, of which so many elements were taken."""
+    """A reversed() deque from which ``position`` elements were taken."""
     iterator = reversed(deque)
     for _ in range(position):
         next(iterator)
     return iterator
 
 
-# ---- itertools, of which 3.14 sends nothing
+# ---- itertools, which cannot be pickled from 3.14 on
 
 
 def reduce_count(obj):
     import itertools
 
-    # Small numbers are kept in C, large ones and steps as objects.
+    # Small numbers are stored in C, large ones and steps as objects.
     numbers = [r for r in gc.get_referents(obj) if r is not type(obj)]
     if len(numbers) == 2:
         return itertools.count, tuple(numbers)
@@ -57,7 +57,7 @@ def reduce_repeat(obj):
     return itertools.repeat, (element, *left)
 
 
-# ---- Weak references: the target travels, and stays alive if something owns it there
+# ---- Weak references: the target travels, and lives on if the receiver refers to it
 
 
 def reduce_weak_reference(obj):
@@ -72,14 +72,14 @@ def reduce_weak_method(obj):
     method = obj()
     if method is None:
         return make_dead_reference, (True,)
-    own = obj.__callback__  # It calls that of the user.
+    own = obj.__callback__  # WeakMethod's function, around the callback of the user.
     cells = dict(zip(own.__code__.co_freevars, own.__closure__, strict=True))
     callback = cells["callback"].cell_contents if "callback" in cells else None
     return weakref.WeakMethod, (method,) if callback is None else (method, callback)
 
 
 def make_dead_reference(is_method):
-    """A weak reference whose target is gone."""
+    """A weak reference whose target is dead."""
 
     class Gone:
         def method(self):
@@ -89,7 +89,7 @@ def make_dead_reference(is_method):
 
 
 def reduce_weak_set(obj):
-    # As a set, whose order does not depend on addresses.
+    # As a set: the encoder sorts sets, so the order does not depend on addresses.
     return weakref.WeakSet, (), set(obj), None, None, weakref.WeakSet.update
 
 
@@ -105,7 +105,7 @@ def reduce_weak_value_dictionary(obj):
 
 
 def _is_dispatch_cache(obj, items):
-    """Whether functools.singledispatch keeps in it what was called so far."""
+    """Whether it is the cache of a functools.singledispatch function."""
     if not all(isinstance(key, type) and callable(value) for key, value in items):
         return False
     for cell in gc.get_referrers(obj):

@@ -1,4 +1,4 @@
-"""contextvars; see ``_reducers``."""
+"""Reducers of contextvars; see ``_reducers``."""
 
 import contextvars
 import sys
@@ -16,9 +16,9 @@ def reduce_context_variable(obj, by_value=frozenset()):
 
 
 def _find_in_modules(variable, by_value):
-    """An importable module and the name that it has a variable under.
+    """(module, name) of an importable module that has a variable; None if none has.
 
-    Of several those that sort first: the order of imports is that of this process.
+    Of several the first in sorted order: processes differ in the order of imports.
     """
     found = [
         (own_name, name, module)
@@ -43,7 +43,7 @@ def _modules_to_search(by_value):
 
 
 def make_context_variable(name, *default):
-    """A context variable that is set nowhere."""
+    """A new context variable, with a default if one is given."""
     return contextvars.ContextVar(name, **dict(zip(["default"], default, strict=False)))
 
 

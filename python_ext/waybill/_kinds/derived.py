@@ -1,7 +1,7 @@
-"""What libraries write into a class that follows from its class statement, and that is
-another text in each process: it holds addresses, or sets in their order.
+"""Class attributes that libraries derive from a class and that differ between
+processes: they hold addresses, or sets in arbitrary order.
 
-It is no part of a class that travels; the receiver writes it again. Tested by
+They do not travel; the receiver derives them again. Tested by
 tests/python/classes/test_derived.py, tests/libraries/test_derived_of_libraries.py.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _doc_of_dataclass(cls: type) -> str:
-    """The doc that ``dataclass`` gives to a class without one."""
+    """The docstring that ``dataclass`` makes for a class without one."""
     import inspect
 
     try:
@@ -37,8 +37,8 @@ def _may_differ(text: Any) -> bool:
 
 
 def leave_out(cls: type, own: dict[str, Any]) -> None:
-    """Takes what is derived out of the attributes of a class that is sent. Cost: that
-    of one signature where a doc may differ between processes, else nothing."""
+    """Removes derived attributes from ``own``, those of a class that is sent. The cost
+    is one signature if the docstring may differ between processes, else nothing."""
     doc = own.get("__doc__")
     may_be_derived = has_derived_doc(own) and _may_differ(doc)
     if may_be_derived and _doc_of_dataclass(cls) == doc:
@@ -54,12 +54,13 @@ def leave_out(cls: type, own: dict[str, Any]) -> None:
 
 
 def has_derived_doc(attributes: Any) -> bool:
-    """Whether a class that comes with these attributes, and no doc, gets one here."""
+    """Whether a class received with these attributes and no docstring gets one here."""
     return "__dataclass_fields__" in attributes
 
 
 def derive_again(cls: type) -> None:
-    """Writes what was left out, once a class has its other attributes, or others."""
+    """Derives the attributes that were left out. Called when the other attributes of a
+    class are set or have changed."""
     if has_derived_doc(vars(cls)) and vars(cls).get("__doc__") is None:
         type.__setattr__(cls, "__doc__", _doc_of_dataclass(cls))
     if _is_of_pydantic(cls, vars(cls)):
@@ -68,8 +69,8 @@ def derive_again(cls: type) -> None:
         pydantic_models.derive_when_asked(cls)
 
 
-#: What pydantic builds from the fields of a class, with addresses of classes in it, and
-#: what it keeps of what it was asked.
+#: Attributes that pydantic builds from the fields of a class, with addresses of classes
+#: in them, and its caches.
 _PYDANTIC = frozenset(
     {
         "__pydantic_core_schema__",
@@ -82,8 +83,8 @@ _PYDANTIC = frozenset(
 
 
 def _is_of_pydantic(cls: type, own: Any) -> bool:
-    # Its own classes are made when it is imported, or travel with it; but RootModel[T]
-    # is made by who asks for it.
+    # pydantic's own classes are imported or travel with it; but RootModel[T] is made
+    # by the program.
     return "__pydantic_fields__" in own and (
         not cls.__module__.startswith("pydantic.")
         or (own.get("__pydantic_generic_metadata__") or {}).get("origin") is not None
@@ -96,16 +97,16 @@ def _is_hash_of_attrs(value: Any) -> bool:
 
 
 def _with_steady_number(function: Any) -> Any:
-    """A generated ``__hash__`` in which the class is told by a number that follows from
-    its name; attrs takes Python's hash of that, which is another in each process."""
+    """A generated ``__hash__`` whose constant for the class is a checksum of the class
+    name; attrs takes Python's hash() of it, which differs between processes."""
     import types
     import zlib
 
     code = function.__code__
-    # Of a class that is defined again with other fields it ends in "-1>".
+    # The name ends in "-1>" if the class was defined again with other fields.
     name = code.co_filename.partition("-")[0].removesuffix(">")
     number = zlib.crc32(name.encode())
-    # Not a generator, which leaks where memory is too short.
+    # Not a generator expression, which leaks if memory runs out.
     constants = (*[number if type(c) is int else c for c in code.co_consts],)
     if constants == code.co_consts:
         return function

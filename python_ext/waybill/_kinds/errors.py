@@ -1,4 +1,4 @@
-"""Exceptions with causes, contexts and tracebacks; see ``_reducers``."""
+"""Reducers of exceptions with causes, contexts and tracebacks; see ``_reducers``."""
 
 import copyreg
 import linecache
@@ -9,10 +9,10 @@ _LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
 
 
 def reduce_exception(obj, names=_LINKS):
-    """Made without calling __init__, unless its class says how it is made.
+    """Makes the exception without calling __init__, unless its class reduces itself.
 
-    pickle calls a class with the args that it gave to Exception.__init__, which need
-    not be those of its own __init__.
+    pickle calls the class with the args of Exception.__init__, which need not be those
+    of the class's own __init__.
     """
     cls = type(obj)
     links = {name: getattr(obj, name) for name in names}
@@ -23,7 +23,7 @@ def reduce_exception(obj, names=_LINKS):
     args = _creation_args(obj)
     try:
         make_exception(cls, *args)
-    except TypeError:  # Made in C, by a module that has a layout of its own.
+    except TypeError:  # Made in C, with a layout of its own.
         return _with_links(obj.__reduce_ex__(4), links)
     state = {**_slots(obj), **_c_attributes(obj, base), **vars(obj), **links}
     if not args:
@@ -32,7 +32,7 @@ def reduce_exception(obj, names=_LINKS):
 
 
 def reduce_without_causes(obj):
-    """For exceptions whose cause or context cannot travel."""
+    """For exceptions whose cause or context cannot be sent."""
     return reduce_exception(obj, ("__suppress_context__", "__traceback__"))
 
 
@@ -44,30 +44,30 @@ def _with_links(answer, links):
 
 
 def _c_class(cls):
-    """The class of an exception's layout in C."""
+    """The builtin class that determines an exception's layout in C."""
     return next(c for c in cls.__mro__ if c.__module__ == "builtins")
 
 
 def _creation_args(obj):
-    # The exceptions of a group can be given to __new__ only.
+    # Only __new__ can set the exceptions of a group.
     if isinstance(obj, BaseExceptionGroup):
         return obj.message, list(obj.exceptions)
     return ()
 
 
 def make_exception(cls, *args):
-    """An exception without what __init__ would do."""
+    """An exception, made without a call of __init__."""
     return _c_class(cls).__new__(cls, *args)
 
 
 def set_exception_state(error, state):
-    """Sets attributes, even where the class forbids it."""
+    """Sets attributes, even if the class forbids it."""
     for name, value in state.items():
         object.__setattr__(error, name, value)
 
 
 def set_linked_state(error, state):
-    """The state that an exception told of itself, then cause, context, traceback."""
+    """Sets the state of the exception's own reducer, then cause, context, traceback."""
     own, links = state
     if hasattr(type(error), "__setstate__") and own is not None:
         error.__setstate__(own)
@@ -80,7 +80,7 @@ def _slots(obj):
 
 
 def _c_attributes(obj, base):
-    """What OSError, SyntaxError and the like keep beside their args."""
+    """The attributes of OSError, SyntaxError and the like beside their args."""
     found = {}
     if base is BaseExceptionGroup or base is ExceptionGroup:
         return found
@@ -94,20 +94,20 @@ def _c_attributes(obj, base):
                     found[name] = value
     held = getattr(obj, "obj", None) if base is AttributeError else None
     if isinstance(held, (type, types.ModuleType, types.FunctionType, str, int)):
-        # Others may be large, or what cannot be sent at all.
+        # Other objects may be large, or impossible to send.
         found["obj"] = held
     return found
 
 
-# ---- Tracebacks: rows of places, from which frames are made that ended there
+# ---- Tracebacks: rows of places, from which frames that end there are made
 
 
 def reduce_traceback(obj):
     rows = []
-    known = {}
+    shared = {}
     while obj is not None:
         row = _row(obj)
-        rows.append(known.setdefault(row, row))  # Recursion repeats its rows.
+        rows.append(shared.setdefault(row, row))  # Recursion repeats its rows.
         obj = obj.tb_next
     return make_traceback, (rows,)
 
@@ -129,7 +129,7 @@ def _row(traceback):
 
 
 def _place(code, traceback):
-    """Line, last line, column, end column, as code.co_positions() gives them."""
+    """(line, last line, column, end column), as code.co_positions() gives them."""
     line = traceback.tb_lineno or code.co_firstlineno
     place = (line, line, None, None)
     for index, found in enumerate(code.co_positions()):
@@ -143,7 +143,7 @@ _RAISE = compile("raise error", "", "exec")
 
 
 def make_traceback(rows):
-    """A traceback whose frames ran nothing, but say where they were."""
+    """A traceback of frames that ran nothing, with the places of the rows."""
     made = None
     for file, name, qualname, module, place, line in reversed(rows):
         code = _RAISE.replace(
@@ -166,7 +166,7 @@ def make_traceback(rows):
 
 
 class _Lines:
-    """Where linecache finds a line of source whose file is not on this machine."""
+    """A loader that gives linecache a line whose file is not on this machine."""
 
     def __init__(self, source):
         self.source = source
@@ -176,7 +176,7 @@ class _Lines:
 
 
 def _line_table(place):
-    """All instructions of a code object at one place, by Objects/locations.md."""
+    """A line table with one place for all instructions; see Objects/locations.md."""
     line, end_line, column, end_column = place
     if column is None:
         one = bytes([0x80 | 13 << 3 | 7, *_signed(0)])
@@ -185,7 +185,7 @@ def _line_table(place):
         one = bytes([0x80 | 14 << 3 | 7, *_signed(0)])
         for number in numbers:
             one += bytes(_unsigned(number))
-    return one * 8  # Each is for eight units of code.
+    return one * 8  # Each entry covers eight code units.
 
 
 def _unsigned(number):

@@ -1,4 +1,4 @@
-"""Open files: what can be read travels, the file itself stays; see ``_reducers``."""
+"""Reducers of open files: the content travels, the file does not; see ``_reducers``."""
 
 import io
 import sys
@@ -45,7 +45,7 @@ def reduce_temporary_file(obj):
 
 
 def make_file(content, position, name):
-    """A file in memory that goes by the name of the one whose content it has."""
+    """A file in memory with the content and the name of the sender's file."""
     file = io.BytesIO(content) if isinstance(content, bytes) else io.StringIO(content)
     file.seek(position)
     file.name = name

@@ -1,25 +1,25 @@
-"""Classes of ctypes by value; asked by ``_classes/parts.py``, in its terms."""
+"""Class parts of ctypes classes that travel by value; see ``_classes/parts.py``."""
 
 import ctypes
 import types
 
-# Set before _fields_, which is laid out by them; and only once.
+# Set before _fields_, whose layout depends on them; each can be set only once.
 _LAYOUT = ("_swappedbytes_", "_pack_", "_align_", "_layout_", "_anonymous_", "_fields_")
-# Needed when such a class is made.
+# Read when such a class is made.
 _NEEDED = ("_type_", "_length_", "_flags_", "_restype_", "_argtypes_")
 _OTHER_ORDER = ("__ctype_be__", "__ctype_le__")
-_GIVEN = (types.GetSetDescriptorType, types.ClassMethodDescriptorType)
+_GENERATED = (types.GetSetDescriptorType, types.ClassMethodDescriptorType)
 
 
 def ctypes_class_parts(cls, own):
-    """What class_parts gives for a class of ctypes; ``own`` are its attributes."""
+    """The result of class_parts for a class of ctypes; ``own`` are its attributes."""
     name = _name_of_other_order(cls)
     if name is not None:
         return name
     derived = _derived_parts(cls)
     if derived is not None:
         return make_derived_class, cls.__name__, [], derived, {}
-    own = {k: v for k, v in own.items() if not _is_given(v)}
+    own = {k: v for k, v in own.items() if not _is_generated(v)}
     namespace = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
     for name in (*_NEEDED, "__slots__", "__doc__"):
         if name in own and not (name == "__doc__" and own[name] is None):
@@ -28,12 +28,12 @@ def ctypes_class_parts(cls, own):
     for name in _OTHER_ORDER:
         own.pop(name, None)
     layout = {name: own.pop(name) for name in _LAYOUT if name in own}
-    # The metaclass is that of the bases, which has no name to be found by.
+    # The metaclass follows from the bases; it cannot be found by name.
     return type, cls.__name__, list(cls.__bases__), namespace, {**layout, **own}
 
 
-def _is_given(value):
-    return isinstance(value, _GIVEN) or type(value).__name__ == "CField"
+def _is_generated(value):
+    return isinstance(value, _GENERATED) or type(value).__name__ == "CField"
 
 
 def _name_of_other_order(cls):
@@ -48,7 +48,7 @@ def _name_of_other_order(cls):
 
 
 def _derived_parts(cls):
-    """How ctypes gives out a class that it made itself and will not make twice."""
+    """The arguments of a class that ctypes made and returns for each such call."""
     if issubclass(cls, ctypes.Array) and hasattr(cls, "_length_"):
         if cls._type_ * cls._length_ is cls:
             return {"array": cls._type_, "length": cls._length_}
@@ -62,7 +62,7 @@ def _derived_parts(cls):
 
 
 def make_derived_class(name, bases, parts):
-    """An array, pointer or function type, as ctypes gives it out."""
+    """The array, pointer or function type of ctypes."""
     if "array" in parts:
         return parts["array"] * parts["length"]
     if "pointer" in parts:

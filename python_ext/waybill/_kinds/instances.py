@@ -6,7 +6,7 @@ import types
 
 
 def reduce_by_type(obj):
-    """What ``object.__reduce_ex__`` answers where ``__class__`` is the type."""
+    """The result of ``object.__reduce_ex__``, if ``__class__`` were the type."""
     cls = type(obj)
     if not _is_reduced_by_object(cls):
         return obj.__reduce_ex__(5)
@@ -17,10 +17,10 @@ def reduce_by_type(obj):
 
 
 def reduce_by_members(obj):
-    """What ``object.__reduce_ex__`` answers where ``__slots__`` names the slots.
+    """The result of ``object.__reduce_ex__``, if ``__slots__`` named the slots.
 
-    The slots are the descriptors that the type made of them, whatever ``__slots__`` is
-    now. None where a class says itself how its instances are taken apart.
+    The slots are those that the type has descriptors for, whatever ``__slots__`` is
+    now. None if the class defines how its instances are reduced.
     """
     cls = type(obj)
     if not (_is_reduced_by_object(cls) and _has_state_of_object(cls)):
@@ -37,20 +37,20 @@ def reduce_by_members(obj):
 
 
 def reduce_without_class(obj):
-    """What an object holds, for one that is made before its class is there as a whole.
+    """The content of an object that is made before its class is complete.
 
-    No code of the class makes it then. What it holds is what object.__reduce_ex__ sends
-    of it besides the arguments; None where the class says itself what that is: it may
-    leave out what is of this process, such as hashes. But the only instance of a class,
-    which the class gives out when it is called, cannot be had in another way.
+    No code of the class runs. The content is that of object.__reduce_ex__ without the
+    arguments. None if the class defines its state: it may leave out content that is
+    specific to the process, such as hashes. The sole instance of a class, which its
+    ``__new__`` returns, is an exception: it cannot be made in another way.
     """
     cls = type(obj)
     if cls.__name__ == "_GenericAlias":
         from waybill._kinds import annotations
 
         return annotations.make_generic_alias, (obj.__origin__, obj.__args__)
-    is_told = _has_state_of_object(cls) or _has_state_of_fields(cls)
-    if not is_told and not _is_held_by_its_new(obj):
+    has_full_state = _has_state_of_object(cls) or _has_state_of_fields(cls)
+    if not has_full_state and not _is_held_by_its_new(obj):
         return None
     base = next(b for b in cls.__mro__ if not b.__flags__ & _IS_MADE_BY_PYTHON)
     if base is not object and base not in _CONTENT:
@@ -77,12 +77,12 @@ def _content(cell):
         return None
 
 
-#: What of an object's content its type in C tells.
+#: Types in C whose constructor copies the content of an instance.
 _CONTENT = frozenset({int, float, complex, str, bytes})
 
 
 def set_members(obj, members):
-    """Gives an object what reduce_without_class told, without code of its class."""
+    """Sets the content that `reduce_without_class` gives, without code of the class."""
     attributes, values = members
     if attributes:
         obj.__dict__.update(attributes)
@@ -111,7 +111,7 @@ def _has_state_of_object(cls):
 
 
 def _has_state_of_fields(cls):
-    """Whether it is a dataclass with slots, whose state is all of its fields."""
+    """Whether it is a dataclass with slots, whose state is all its fields."""
     dataclasses = sys.modules.get("dataclasses")
     own = getattr(dataclasses, "_dataclass_getstate", None)
     return own is not None and cls.__getstate__ is own
@@ -126,7 +126,7 @@ def _creation(cls, obj):
 
 
 def _has_content(cls, arguments):
-    """Whether more than the state tells what an instance holds."""
+    """Whether an instance has content beside its state."""
     return len(arguments) > 1 or issubclass(cls, (list, dict))
 
 
@@ -137,7 +137,7 @@ def _items(cls, obj):
 
 
 def _slots(cls):
-    """The descriptors of slots, by the names that they set."""
+    """The descriptors of slots, by attribute name."""
     slots = {}
     for base in reversed(cls.__mro__):
         if not base.__flags__ & _IS_MADE_BY_PYTHON:
@@ -153,7 +153,8 @@ _IS_MADE_BY_PYTHON = 1 << 9
 
 
 def _demand_plain_layout(cls, slots):
-    """Raises TypeError for what has more than a dict and slots, and does not say it."""
+    """Raises TypeError for an instance with more memory than a dict and these slots:
+    its class is made in C and does not support pickling."""
     pointer = tuple.__itemsize__
     fields = [cls.__dictoffset__ > 0, cls.__weakrefoffset__ > 0]
     size = object.__basicsize__ + pointer * (sum(fields) + len(slots))

@@ -1,4 +1,4 @@
-"""What json makes in C of a decoder or an encoder; see ``_reducers``."""
+"""Reducers of json's scanners and encoders in C; see ``_reducers``."""
 
 import types
 
@@ -8,13 +8,13 @@ def reduce_scanner(obj):
 
 
 def make_scanner(options):
-    """What scans text for a decoder of these options."""
+    """The scanner of a decoder with these options."""
     from json import scanner
 
     return scanner.make_scanner(types.SimpleNamespace(**options))
 
 
-_OF_AN_ENCODER = (
+_ENCODER_OPTIONS = (
     *("markers", "default", "encoder", "indent"),
     *("key_separator", "item_separator", "sort_keys", "skipkeys"),
 )
@@ -22,12 +22,12 @@ _OF_AN_ENCODER = (
 
 def reduce_encoder(obj):
     members = _members_of(obj)
-    options = [members[name] for name in _OF_AN_ENCODER]
+    options = [members[name] for name in _ENCODER_OPTIONS]
     return make_encoder, (*options, _allows_nan(obj))
 
 
 def _allows_nan(encoder):
-    # It is no member of it.
+    # The option is not a member.
     try:
         encoder(float("nan"), 0)
     except ValueError:
@@ -36,7 +36,7 @@ def _allows_nan(encoder):
 
 
 def make_encoder(*options):
-    """What encodes values with these options."""
+    """The encoder in C with these options."""
     import _json
 
     return _json.make_encoder(*options)

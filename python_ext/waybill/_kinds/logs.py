@@ -1,4 +1,4 @@
-"""Handlers of logging, with locks of their own; see ``_reducers``."""
+"""Reducers of logging handlers, which have locks; see ``_reducers``."""
 
 import logging
 
@@ -8,20 +8,20 @@ def reduce_handler(obj):
         return getattr, (logging, "lastResort")
     state = {k: v for k, v in vars(obj).items() if k not in ("lock", "_closed")}
     if isinstance(obj, logging.FileHandler):
-        # Opened when something is written, and never emptied by that.
+        # Opened at the first record, for appending: the file is never truncated.
         state.update(stream=None, delay=True, mode=obj.mode.replace("w", "a"))
     return make_handler, (type(obj),), state, None, None, set_handler_state
 
 
 def make_handler(cls):
-    """A handler with a new lock, and nothing else yet."""
+    """A handler with a new lock, and no state yet."""
     handler = cls.__new__(cls)
     logging.Handler.__init__(handler)
     return handler
 
 
 def set_handler_state(handler, state):
-    """What a handler is, but for its lock."""
+    """Sets all attributes of a handler but its lock."""
     vars(handler).update(state)
     name = state.get("_name")
     if name:

@@ -1,7 +1,7 @@
-"""Objects of scripts, and of modules by value, that say they are found by name.
+"""Marks: objects of scripts or of modules by value whose ``__reduce__`` returns a name.
 
-They are compared by identity, as sentinels are: a receiver has each of them once, as
-long as anything there refers to it, and sends it home as what it was.
+They are compared by identity, like sentinels. A receiver has one object for each mark
+as long as anything refers to it, and sends that object home as the original.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from waybill._classes import parts as class_parts
 
 #: The type of Python 3.15 and later.
 _SENTINEL = getattr(builtins, "sentinel", None)
-#: By module, name and text, those that traveled: nothing can refer to them weakly.
+#: Sent or received sentinels, by module, name and text: they allow no weak references.
 _sentinels: dict[tuple[str, str, str], Any] = {}
 
 
@@ -25,53 +25,53 @@ class _Reference(weakref.ref[Any]):
     key: str
 
 
-#: References to other marks that traveled: by class and key, and by address.
+#: References to other sent or received marks: by class and key, and by address.
 _marks: weakref.WeakKeyDictionary[type, dict[str, _Reference]]
 _marks = weakref.WeakKeyDictionary()
 _by_address: dict[int, _Reference] = {}
 
 
 def take_apart(obj, name, is_there):
-    """A reducer's answer for such an object.
+    """The value of a reducer for such an object.
 
     `is_there`: whether the module that it names has it under that name.
     """
     cls = type(obj)
     module = getattr(obj, "__module__", None)
     if cls is _SENTINEL:
-        told = module, name, repr(obj)
-        _demand(is_there or _sentinels.get(told) is obj)
-        _sentinels[told] = obj
-        return make_sentinel, told
-    known = _by_address.get(id(obj))
-    is_known = known is not None and known() is obj
-    _demand(is_there or is_known)
+        key = module, name, repr(obj)
+        _check_found(is_there or _sentinels.get(key) is obj)
+        _sentinels[key] = obj
+        return make_sentinel, key
+    entry = _by_address.get(id(obj))
+    is_registered = entry is not None and entry() is obj
+    _check_found(is_there or is_registered)
     if not cls.__weakrefoffset__:
         raise TypeError(
-            "nothing can refer to it weakly, so receivers cannot keep it one"
+            "it cannot be weakly referenced, so a receiver could not keep it unique"
         )
     if _has_slots(cls):
         arguments, state = (cls, object, None), obj.__getstate__()
     else:
-        # As pickle did before __reduce_ex__: C types have to be able to be made.
+        # As pickle did before __reduce_ex__: it rejects C types that it cannot make.
         _, arguments, *state = copyreg._reduce_ex(obj, 1)
         state = state[0] if state else None
-    # What refers to more may lead back to itself, and has its state of this payload.
+    # A state of other objects may refer back to the mark, and belongs to this payload.
     if not _is_plain(state):
         return copyreg._reconstructor, arguments, state
-    if not is_known:
-        known = _refer(obj, f"{module}.{name} {arguments[2]!r} {state!r}")
-        _marks_of(cls)[known.key] = known
-    return make_mark, (known.key, state, *arguments)
+    if not is_registered:
+        entry = _register(obj, f"{module}.{name} {arguments[2]!r} {state!r}")
+        _marks_of(cls)[entry.key] = entry
+    return make_mark, (entry.key, state, *arguments)
 
 
-def _demand(is_known):
-    if not is_known:
-        raise TypeError("names itself as a global that is not there")
+def _check_found(is_found):
+    if not is_found:
+        raise TypeError("its __reduce__ returns a name that its module does not have")
 
 
 def _has_slots(cls):
-    """Whether instances have slots, which ``copyreg`` does not look into."""
+    """Whether instances have slots, which ``copyreg`` does not read."""
     return (
         bool(getattr(cls, "__slots__", None))
         and cls.__getstate__ is object.__getstate__
@@ -88,9 +88,9 @@ def _is_plain(state):
 
 
 def make_mark(key, state, cls, base, content):
-    """The mark of this key, made if it is not here.
+    """The mark with this key, made if it does not exist here.
 
-    The key tells its name and what it was when it was first sent.
+    The key holds its name and its first sent state.
     """
     made = copyreg._reconstructor(cls, base, content)
     if state is not None and hasattr(cls, "__setstate__"):
@@ -101,13 +101,13 @@ def make_mark(key, state, cls, base, content):
             made.__dict__.update(attributes)
         for slot, value in slots.items():
             object.__setattr__(made, slot, value)
-    marks, own = _marks_of(cls), _refer(made, key)
+    marks, own = _marks_of(cls), _register(made, key)
     while True:
-        known = marks.setdefault(key, own)
-        found = known()
+        entry = marks.setdefault(key, own)
+        found = entry()
         if found is not None:
             return found
-        if marks.get(key) is known:  # It died, and does not know yet.
+        if marks.get(key) is entry:  # It died, and its callback has not run yet.
             marks.pop(key, None)
 
 
@@ -115,8 +115,8 @@ def _marks_of(cls):
     return _marks.setdefault(cls, {})
 
 
-def _refer(mark, key):
-    """A reference that is forgotten when the mark goes."""
+def _register(mark, key):
+    """A weak reference to a mark, entered by address; it is removed with the mark."""
     address, marks, by_address = id(mark), _marks_of(type(mark)), _by_address
 
     def remove(reference):
@@ -132,7 +132,7 @@ def _refer(mark, key):
 
 
 def make_sentinel(module, name, text):
-    """The one sentinel of this process that was made so."""
+    """The sentinel of this process with this module, name and text."""
     made = _SENTINEL(name, repr=text)
     made.__module__ = module
     return _sentinels.setdefault((module, name, text), made)

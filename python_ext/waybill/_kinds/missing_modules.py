@@ -1,7 +1,7 @@
-"""What stands for modules that are missing and for what they have, until it is used.
+"""Stand-ins for missing modules and for their content, until they are used.
 
-``loads(data, missing="later")`` puts it where a module is missing; packages by value
-have it for their extension modules, which do not travel.
+``loads(data, missing="later")`` puts them in place of missing modules; packages by
+value have them in place of their extension modules, which do not travel.
 
 Tested by tests/python/imports/test_missing_later.py and
 tests/python/modules/test_extensions_by_value.py.
@@ -17,33 +17,34 @@ from waybill._api.errors import MissingModuleError
 
 def stand_in_for(name, error):
     """A module in place of one whose import has failed with ``error``."""
-    told = str(error)
+    message = str(error)
     parent, _, own_name = name.rpartition(".")
     package = sys.modules.get(parent)
     if isinstance(package, types.ModuleType):
-        _attributes_of(package).told[own_name] = told
-    return make_stand_in(name, told)
+        _attributes_of(package).messages[own_name] = message
+    return make_stand_in(name, message)
 
 
-def make_stand_in(name, told):
+def make_stand_in(name, message):
+    """A stand-in for a module; ``message`` is the text of the error when it is used."""
     module = StandIn(name)
-    vars(module)["_told"] = told
+    vars(module)["_message"] = message
     return module
 
 
-def _import(name, told):
-    """The module, if it has come meanwhile."""
+def _import(name, message):
+    """Imports a module, which may be available by now."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise MissingModuleError(told, name=error.name or name) from error
+        raise MissingModuleError(message, name=error.name or name) from error
 
 
 class StandIn(types.ModuleType):
-    """Stands for a module that is missing; whoever uses it imports it or fails."""
+    """Stands for a missing module: any use imports the module, or raises."""
 
     def __getattr__(self, name):
-        # Those are asked for to find out what can be done with an object.
+        # Protocol attributes: their absence says what the object does not support.
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return getattr(self._import(), name)
@@ -58,20 +59,20 @@ class StandIn(types.ModuleType):
         return f"<module {self.__name__!r} (missing)>"
 
     def __reduce__(self):
-        return make_stand_in, (self.__name__, self._told)
+        return make_stand_in, (self.__name__, self._message)
 
     def _import(self):
-        return _import(self.__name__, self._told)
+        return _import(self.__name__, self._message)
 
 
 def stand_in_answer(obj, missing, module, path):
-    """A reducer's answer for what the module ``missing``, made in C, is or has made.
+    """The value of a reducer for ``missing``, a module in C, or for its content.
 
-    ``module`` has it under ``path``; that is None for what is found nowhere.
+    ``obj`` is ``module.path``; ``path`` is None if no module has it.
     """
     if isinstance(obj, types.ModuleType):
-        told = f"No module named {missing!r}{_WHY}"
-        return make_stand_in, (missing, told)
+        message = f"No module named {missing!r}{_WHY}"
+        return make_stand_in, (missing, message)
     kind = StandInClass if isinstance(obj, type) else StandInObject
     return kind, (missing, module, path)
 
@@ -80,7 +81,7 @@ _WHY = "; it is made in C and does not travel, as its package, by value"
 
 
 class StandInObject:
-    """Stands for what a module in C made; whoever uses it finds it or fails."""
+    """Stands for an object that a module in C made: any use finds it, or raises."""
 
     __slots__ = "__weakref__", "_place"
 
@@ -101,7 +102,7 @@ class StandInObject:
         return f"<{f'{module}.{path}' if path else f'object of {module}'} (missing)>"
 
     def __getattr__(self, name):
-        # As of modules; typing asks such of all that it gets.
+        # Protocol attributes, as for modules; typing reads some of any object.
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return getattr(self._find(), name)
@@ -146,7 +147,7 @@ class StandInObject:
 
 
 class StandInClass(StandInObject):
-    """Stands for a class: annotations, aliases and bounds can be made of it."""
+    """Stands for a class, and can be used in annotations, aliases and bounds."""
 
     __slots__ = ()
 
@@ -165,32 +166,32 @@ def _typing():
 
 
 class _Attributes:
-    """The ``__getattr__`` of a package that lacks submodules.
+    """The ``__getattr__`` of a package without some of its submodules.
 
-    What reads ``package.submodule`` in code that came in a payload is told what is
-    missing. All else, such as ``hasattr``, ``from package import submodule`` and code
-    of modules that are here, finds that there is no such attribute, as ever.
+    An expression ``package.submodule`` in code of a payload raises an error that names
+    the missing module. For all else, such as ``hasattr``, ``from package import
+    submodule`` and code of imported modules, the attribute does not exist, as before.
     """
 
     def __init__(self, package):
         self.package = package.__name__
-        #: By the name of the submodule.
-        self.told = {}
+        #: The error message for each missing submodule.
+        self.messages = {}
         own = vars(package).get("__getattr__")
         of_class = getattr(type(package), "__getattr__", None)
-        #: Who was asked before.
-        self.others = [own] if own else []
+        #: The hooks that it replaces.
+        self.hooks = [own] if own else []
         if of_class:
-            self.others.append(types.MethodType(of_class, package))
+            self.hooks.append(types.MethodType(of_class, package))
 
     def __call__(self, name):
-        for ask in self.others:
+        for hook in self.hooks:
             try:
-                return ask(name)
+                return hook(name)
             except AttributeError:
                 continue
-        if name in self.told and _reads_in_payload(sys._getframe(1)):
-            return _import(f"{self.package}.{name}", self.told[name])
+        if name in self.messages and _reads_in_payload(sys._getframe(1)):
+            return _import(f"{self.package}.{name}", self.messages[name])
         raise AttributeError(f"module {self.package!r} has no attribute {name!r}")
 
 
@@ -205,7 +206,7 @@ _READS = ("LOAD_ATTR", "LOAD_METHOD")
 
 
 def _reads_in_payload(frame):
-    """Whether code of a payload reads an attribute, by an expression."""
+    """Whether a frame runs code of a payload and is at an attribute expression."""
     module = sys.modules.get(frame.f_globals.get("__name__"))
     if getattr(module, "__dict__", None) is frame.f_globals:
         return False

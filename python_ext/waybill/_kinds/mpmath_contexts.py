@@ -1,20 +1,20 @@
-"""Contexts of mpmath, and what they make, which no pickle can build again.
+"""Reducers of mpmath contexts and of the classes and constants that they make.
 
-A context makes the classes of its numbers, which no import finds, and constants, whose
-``__setstate__`` fails. A context that mpmath itself has is found there by name, others
-are made anew with their settings; the rest is found in its context.
+A context makes its classes of numbers, which cannot be imported, and constants, whose
+``__setstate__`` fails. mpmath's own contexts are sent by name, others are made again
+with their settings; classes and constants are sent as attributes of their context.
 
-mpmath is never imported to send: a context shows that it is there.
-Asked by ``_reducers`` and ``_classes/parts.py``. Tested by
+Sending never imports mpmath: an instance exists only if it is imported. Used by
+``_reducers`` and ``_classes/parts.py``. Tested by
 tests/libraries/test_mpmath.py.
 """
 
 import sys
 
-#: What a program may set of a context.
+#: The settings of a context.
 _SETTINGS = "prec", "pretty", "trap_complex"
 
-#: Under which names numbers, and their classes, have their context.
+#: Attributes in which numbers, and their classes, have their context.
 _CONTEXT = "context", "ctx"
 
 
@@ -25,8 +25,8 @@ def reduce_context(obj):
             return getattr, (mpmath, name)
     settings = {name: getattr(obj, name) for name in _SETTINGS if hasattr(obj, name)}
     if type(obj).__name__ == "FPContext":
-        del settings["prec"]  # That of floats: it cannot be set.
-    # As slots are set, by setattr: they are properties.
+        del settings["prec"]  # The precision of floats cannot be set.
+    # In the place of slots, which are set by setattr: these are properties.
     return type(obj), (), (None, settings)
 
 
@@ -38,8 +38,8 @@ def reduce_constant(obj):
 
 
 def place_of(obj):
-    """The reducer's answer that finds what a context made among its attributes; None
-    for what is not there."""
+    """The value of a reducer that finds an object among the attributes of the context
+    that made it; None if it is not there."""
     held = vars(obj) if isinstance(obj, type) else vars(type(obj))
     for key in _CONTEXT:
         context = held.get(key)

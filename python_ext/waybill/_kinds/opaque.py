@@ -1,7 +1,7 @@
-"""What of a payload cannot be built here: ``loads(data, code="opaque")``.
+"""Stand-ins for objects that cannot be built here: ``loads(data, code="opaque")``.
 
-The extension makes these objects where a node fails, and tells them what the node
-holds. Tested by tests/python/source/test_opaque.py.
+The extension makes one for each node that fails, and then gives it the values of the
+node. Tested by tests/python/source/test_opaque.py.
 """
 
 from __future__ import annotations
@@ -19,28 +19,27 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-#: What the wire format calls kinds of nodes that have other names here.
+#: Kinds of nodes in the wire format that have another name here.
 _KINDS = {"object": "instance", "new_object": "instance", "global": "name"}
 
-#: Of ``co_flags``: there are ``*args``, ``**kwargs``.
+#: Bits of ``co_flags``: the function has ``*args``, ``**kwargs``.
 _PACKED = 0x04 | 0x08
 
-#: Fields that a repr shows, and arguments.
+#: The most arguments, and the most fields, in a repr.
 _MOST_SHOWN = 6
 
-#: What else is in an instance.
+#: Parts of an instance beside arguments and fields.
 _CONTENT = ("items", "pairs")
 
 
 class Opaque:
-    """Something that a payload describes and this process cannot build.
+    """An object that a payload describes and this process cannot build.
 
-    It shows what is known of it, does nothing, and can be sent on: whoever can build it
-    gets the real thing. The payload that it came in travels with it then, once for all
-    that came in it. Two are equal only if they are the same object.
+    It describes the object, cannot be called, and can be sent on: a receiver that can
+    build the object gets the object itself. The payload that it was loaded from then
+    travels with it, once for all opaque objects of that payload. It equals only itself.
 
-    Its fields are attributes of it, too, but for those that have the name of one of the
-    properties here.
+    Its fields are also its attributes, but for fields with the name of a property.
     """
 
     __slots__ = (
@@ -54,8 +53,8 @@ class Opaque:
         "_position",
     )
 
-    # What the extension sets before the parts are there goes to the fields of a
-    # function; see set_function_field() there.
+    # Until `describe` sets the parts, attributes that the extension sets become fields
+    # of a function; see set_function_field() there.
     _fields: dict[str, Any]
     _parts: dict[str, Any] | None
     _kind: str
@@ -65,14 +64,14 @@ class Opaque:
 
     @property
     def kind(self) -> str:
-        """What it is: "function", "class", "instance", "name" (of what a module here
-        has not), "code", or what else the wire format names so."""
+        """The kind of the object: "function", "class", "instance", "name" (a global
+        that its module lacks here), "code", or another kind of the wire format."""
         return _KINDS.get(self._kind, self._kind)
 
     @property
     def name(self) -> str:
-        """The full name of it, of an instance that of its class or of what makes it;
-        empty if there is none."""
+        """The full name of the object, or for an instance that of its class or its
+        factory; "" if there is none."""
         return _name_of(self) if self._parts is not None else ""
 
     @property
@@ -82,20 +81,19 @@ class Opaque:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Of an instance its attributes, as far as its state says them. Of a class what
-        it has. Of a function what its attributes ``__defaults__``, ``__globals__`` and
-        so on would be, where there is something in them."""
+        """The attributes of an instance, if its state gives them; the namespace and the
+        attributes of a class; or the non-empty attributes of a function such as
+        ``__defaults__`` and ``__globals__``."""
         return types.MappingProxyType(self._fields)
 
     @property
     def parts(self) -> Mapping[str, Any]:
-        """All that the payload says of it, by the names that the wire format has for
-        the values of such a node."""
+        """All values of the node, by their names in the wire format."""
         return types.MappingProxyType(self._parts or {})
 
     @property
     def signature(self) -> Signature | None:
-        """How a function was to be called; of anything else None."""
+        """The signature of a function; None for any other kind."""
         if self._kind != "function" or self._parts is None:
             return None
         return _signature_of(self._parts["code"][2], self._fields)
@@ -129,7 +127,7 @@ class Opaque:
         raise TypeError(f"{self!r} cannot be called here: {self.reason}")
 
     def __repr__(self) -> str:
-        return f"<opaque {_shown(self)}>"
+        return f"<opaque {_format(self)}>"
 
     def __copy__(self) -> Opaque:
         return self
@@ -145,12 +143,12 @@ _set = object.__setattr__
 
 
 class Payload:
-    """The payload that opaque objects came in, which they travel with."""
+    """The payload of values opaque objects, which travels with them."""
 
     __slots__ = ("_by_id", "_data")
 
     def __init__(self, data: Buffer | None) -> None:
-        #: None if the payload cannot be read again by itself.
+        #: None if the payload cannot be read again.
         self._data = data
         self._by_id: dict[bytes, Opaque] = {}
 
@@ -162,15 +160,15 @@ class Payload:
         id: bytes | None,
         made: type | None,
     ) -> Opaque:
-        """Something for a node at a position that ``error`` kept from being built.
+        """A stand-in for the node at ``position``, which raised ``error`` when built.
 
-        ``id``: of a class. ``made``: the type of what was made, but did not take its
-        state.
+        ``id``: that of a class. ``made``: the type of an object that was made and then
+        rejected its state.
         """
         if id is not None and id in self._by_id:
-            return self._by_id[id]  # It begins again inside of itself.
+            return self._by_id[id]  # The class refers to itself.
         self_ = Opaque.__new__(Opaque)
-        error.__traceback__ = None  # It would keep frames of the call alive.
+        error.__traceback__ = None  # It would keep the frames of the call alive.
         for name, value in (
             ("_kind", kind),
             ("_payload", self),
@@ -186,9 +184,9 @@ class Payload:
         return self_
 
     def describe(self, opaque: Opaque, parts: dict[str, Any]) -> None:
-        """What the node holds, by the names of its parts."""
+        """Gives a stand-in the values of its node, by their names."""
         if opaque._parts is not None:
-            return  # A class that began again is complete.
+            return  # A class that refers to itself is complete already.
         fields = _FIELDS.get(opaque._kind)
         if fields is not None:
             opaque._fields.update(fields(parts))
@@ -204,7 +202,7 @@ class Payload:
 
 
 class Arrived:
-    """All objects of a payload that came inside of another, while that is built."""
+    """The objects of a payload inside another one, while that one is built."""
 
     __slots__ = ("_objects",)
 
@@ -217,7 +215,7 @@ class Arrived:
         self._objects = {0: root, **history[0]}
 
     def at(self, position: int) -> object:
-        """What stands at that position of the payload."""
+        """The object at a byte position of the payload."""
         try:
             return self._objects[position]
         except KeyError:
@@ -227,22 +225,23 @@ class Arrived:
 
 
 def rebuilt(payload: Arrived, position: int) -> object:
-    """What an opaque object stands for: the real thing where that can be built."""
+    """The object that an opaque object stands for, or an opaque object if it still
+    cannot be built."""
     return payload.at(position)
 
 
 def _fields_of_instance(parts: dict[str, Any]) -> dict[str, Any]:
     state = parts.get("state")
     fields: dict[str, Any] = {}
-    # As copyreg has it: a dict, or that and what stands in slots.
-    for some in state if type(state) is tuple and len(state) == 2 else (state,):
-        if type(some) is dict:
-            _add_named(fields, some)
+    # copyreg's forms: a dict, or a pair of a dict and the values of slots.
+    for values in state if type(state) is tuple and len(state) == 2 else (state,):
+        if type(values) is dict:
+            _add_named(fields, values)
     return fields
 
 
-def _add_named(fields: dict[str, Any], some: dict[Any, Any]) -> None:
-    for key, value in some.items():
+def _add_named(fields: dict[str, Any], values: dict[Any, Any]) -> None:
+    for key, value in values.items():
         if type(key) is str:
             fields[key] = value
 
@@ -250,7 +249,7 @@ def _add_named(fields: dict[str, Any], some: dict[Any, Any]) -> None:
 def _fields_of_class(parts: dict[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     _add_named(fields, parts["namespace"])
-    _add_named(fields, parts["attributes"])  # They are set afterwards.
+    _add_named(fields, parts["attributes"])  # Set after the class was made.
     return fields
 
 
@@ -258,7 +257,7 @@ def _fields_of_function(parts: dict[str, Any]) -> dict[str, Any]:
     return {"__globals__": parts["namespace"], "__closure__": tuple(parts["closure"])}
 
 
-#: What the fields are, by the kind of the node.
+#: The fields of each kind of node.
 _FIELDS = {
     "object": _fields_of_instance,
     "new_object": _fields_of_instance,
@@ -273,19 +272,19 @@ def _name_of(opaque: Opaque) -> str:
         maker = opaque._made or parts.get("class") or parts["callable"]
         arguments = parts.get("args")
         if not _is_class(maker) and arguments and _is_class(arguments[0]):
-            maker = arguments[0]  # Reducers' functions get the class first.
+            maker = arguments[0]  # Factories of reducers get the class first.
         return maker.name if type(maker) is Opaque else _name_of_object(maker)
     if opaque._kind == "function":
         module = opaque._fields.get("__module__", parts["namespace"].get("__name__"))
         name = opaque._fields.get("__qualname__", parts["code"][1])
-        return _joined(module, name)
+        return _join(module, name)
     if opaque._kind == "class":
         namespace = parts["namespace"]
         name = namespace.get("__qualname__", parts["name"])
-        return _joined(namespace.get("__module__"), name)
+        return _join(namespace.get("__module__"), name)
     if opaque._kind == "code":
         return str(parts["code"][1])
-    return _joined(parts.get("module"), parts.get("name"))
+    return _join(parts.get("module"), parts.get("name"))
 
 
 def _is_class(maker: object) -> bool:
@@ -296,10 +295,10 @@ def _is_class(maker: object) -> bool:
 
 def _name_of_object(maker: object) -> str:
     name = getattr(maker, "__qualname__", None)
-    return _joined(getattr(maker, "__module__", None), name)
+    return _join(getattr(maker, "__module__", None), name)
 
 
-def _joined(module: object, name: object) -> str:
+def _join(module: object, name: object) -> str:
     if type(name) is not str:
         return ""
     return f"{module}.{name}" if type(module) is str and module else name
@@ -318,27 +317,27 @@ def _signature_of(seen: tuple[Any, ...], fields: dict[str, Any]) -> Signature:
         co_varnames=names,
         co_nlocals=len(names),
     )
-    function = types.FunctionType(code, {})  # Nobody calls it.
+    function = types.FunctionType(code, {})  # Never called.
     defaults = fields.get("__defaults__")
     function.__defaults__ = defaults if type(defaults) is tuple else None
-    function.__kwdefaults__ = _dict(fields.get("__kwdefaults__"))
-    function.__annotations__ = _dict(fields.get("__annotations__"))
+    function.__kwdefaults__ = _dict_or_empty(fields.get("__kwdefaults__"))
+    function.__annotations__ = _dict_or_empty(fields.get("__annotations__"))
     return signature(function)
 
 
-def _dict(found: object) -> dict[str, Any]:
+def _dict_or_empty(found: object) -> dict[str, Any]:
     return found if type(found) is dict else {}
 
 
-#: Those whose repr is on the stack: they may be in each other.
-_being_shown: set[int] = set()
+#: ids of the objects whose repr is running: they may contain each other.
+_being_formatted: set[int] = set()
 
 
-def _shown(opaque: Opaque) -> str:
+def _format(opaque: Opaque) -> str:
     kind, name = opaque.kind, opaque.name
-    if opaque._parts is None or id(opaque) in _being_shown:
+    if opaque._parts is None or id(opaque) in _being_formatted:
         return f"{kind} {name} ...".replace("  ", " ")
-    _being_shown.add(id(opaque))
+    _being_formatted.add(id(opaque))
     try:
         if kind == "function":
             return f"function {name}{_text_of_signature(opaque)}"
@@ -346,13 +345,13 @@ def _shown(opaque: Opaque) -> str:
             return f"{kind} {name}".rstrip()
         return f"instance of {name}({', '.join(_texts_of_content(opaque))})"
     finally:
-        _being_shown.discard(id(opaque))
+        _being_formatted.discard(id(opaque))
 
 
 def _text_of_signature(opaque: Opaque) -> str:
     try:
         return str(opaque.signature)
-    except ValueError:  # The names of a comprehension's arguments are none.
+    except ValueError:  # The argument of a comprehension is not an identifier.
         return "(...)"
 
 

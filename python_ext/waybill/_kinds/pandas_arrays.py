@@ -1,10 +1,9 @@
-"""Extension arrays of pandas and their dtypes: equal ones are sent as equal.
+"""Reducer of pandas extension arrays and their dtypes: equal ones give equal bytes.
 
-From pandas 3 on a view has an attribute that says whether it may be written to, where
-another array has that of its class; and what was used has what pandas has derived from
-it. Neither is sent.
+From pandas 3 on a view stores whether it is read-only, where another array inherits
+that from its class; and use adds caches. Neither is sent.
 
-Asked by ``_reducers``. Tested by tests/libraries/test_pandas.py.
+Used by ``_reducers``. Tested by tests/libraries/test_pandas.py.
 """
 
 
@@ -21,7 +20,7 @@ def reduce_without_cache(obj):
 
 
 def _own_attributes(obj, state):
-    # In one order: that of a view is another.
+    # Sorted: a view has its attributes in another order.
     own = {k: v for k, v in sorted(state.items()) if k != "_cache"}
     if own.get("_readonly", ...) is getattr(type(obj), "_readonly", None):
         del own["_readonly"]

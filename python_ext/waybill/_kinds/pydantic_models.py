@@ -1,8 +1,8 @@
-"""Models and dataclasses of pydantic, without what it builds from their fields.
+"""Reducers of pydantic models and dataclasses: without schemas and validators.
 
-The core schema, the validator and the serializer name classes by their addresses. A
-receiver has them built when they are first asked for: all classes of the payload are
-whole by then. Tested by tests/libraries/test_derived_of_libraries.py.
+Core schema, validator and serializer contain addresses of classes. A receiver builds
+them on first use, when all classes of the payload are complete. Tested by
+tests/libraries/test_derived_of_libraries.py.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def derive_when_asked(cls: Any) -> None:
-    """Puts placeholders there that build all of it, once one of them is used."""
+    """Sets placeholders that build schema, validator and serializer on first use."""
     try:
         lazy_attribute = _placeholders()[2]
-    except (ImportError, AttributeError):  # A version that has other placeholders.
+    except (ImportError, AttributeError):  # A version without these placeholders.
         _rebuild(cls)
         return
 
@@ -41,10 +41,10 @@ def derive_when_asked(cls: Any) -> None:
 
 @functools.cache
 def _placeholders() -> tuple[Any, Any, Any]:
-    """pydantic's own types for what is not built yet, which it knows."""
+    """pydantic's own placeholders: of schemas, of the others, and of attributes."""
     from pydantic._internal import _mock_val_ser, _utils
 
-    # abc asks each attribute of a class for this one; the base would build to answer.
+    # abc reads this attribute of every class attribute; the base class would build.
     answers = {"__isabstractmethod__": False}
     not_built = type("NotBuilt", (_mock_val_ser.MockValSer,), answers)
     return _mock_val_ser.MockCoreSchema, not_built, _utils.LazyClassAttribute
@@ -53,12 +53,12 @@ def _placeholders() -> tuple[Any, Any, Any]:
 def _placeholders_of(
     owner: str, attribute: str, build: Callable[[str], Any]
 ) -> dict[str, Any]:
-    """Placeholders for what an owner builds, by the names of its attributes.
+    """Placeholders for the attributes that an owner builds, by attribute name.
 
-    ``attribute`` is how these are spelled; ``build`` answers one of them, built.
+    ``attribute`` is the format of these names; ``build(name)`` builds one of them.
     """
     schema, not_built, _ = _placeholders()
-    message = f"the types of {owner} could not be resolved where it arrived"
+    message = f"the types of {owner} could not be resolved by the receiver"
     options: Any = {"code": "class-not-fully-defined"}
 
     def built(name: str) -> Callable[[], Any]:
@@ -88,14 +88,14 @@ def _rebuild(cls: Any) -> None:
         rebuild_dataclass(cls, force=True, raise_errors=False, _types_namespace=names)
 
 
-#: Where a model has what the texts in its annotations name; dataclasses have it there
-#: as well once they travel.
+#: The attribute in which a model has the namespace of the names in its annotations;
+#: also that of a dataclass, once it travels.
 _NAMES = "__pydantic_parent_namespace__"
 
 
 def leave_out_namespace(cls: Any, own: dict[str, Any]) -> None:
-    """Of the variables of the function that defines a class, and of its module's, only
-    those travel that texts in annotations name."""
+    """Reduces the namespaces of the defining function and its module to the names that
+    string annotations use."""
     names = _names_in([cls])
     if names or hasattr(cls, "model_rebuild"):
         own[_NAMES] = names or None
@@ -105,7 +105,7 @@ def _namespace_of(cls: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     given = vars(cls).get(_NAMES) or {}
     for name in given:
-        # Of classes it has weak references of its own kind.
+        # It holds classes by pydantic's own weak references.
         value = given[name]
         is_reference = type(value).__name__ == "_PydanticWeakRef"
         found[name] = value() if is_reference else value
@@ -115,10 +115,10 @@ def _namespace_of(cls: type) -> dict[str, Any]:
 def _names_in(
     annotations: list[Any], *namespaces: Any, unknown: set[str] | None = None
 ) -> dict[str, Any]:
-    """What texts in annotations name, in the order of the names.
+    """The values of the names in string annotations, sorted by name.
 
-    Also those in annotations of classes by value, where a receiver cannot look it up.
-    ``unknown`` gets the names that mean nothing here.
+    Includes names in annotations of classes by value that a receiver cannot look up.
+    Names without a value are added to ``unknown``.
     """
     import builtins
     import typing
@@ -134,7 +134,7 @@ def _names_in(
         code = code_of_annotation(annotation)
         for name in code.co_names if code is not None else ():
             values = [scope[name] for scope in scopes if name in scope]
-            if name == owner or name in found:  # Each class knows itself.
+            if name == owner or name in found:  # A class can name itself.
                 continue
             if values:
                 found[name] = values[0]
@@ -173,19 +173,19 @@ def _annotations_of_class(cls: type) -> list[Any]:
 def _annotations_of(obj: Any) -> list[Any]:
     try:
         return list(getattr(obj, "__annotations__", {}).values())
-    except NameError:  # From 3.14 on they are evaluated when they are asked for.
+    except NameError:  # From 3.14 on annotations are evaluated on access.
         return []
 
 
 def reduce_validated_call(obj: Any) -> Any:
-    """What ``validate_call`` makes of a function; it is built when it is first called.
+    """For the result of ``validate_call``, which builds its validators on first call.
 
-    It knows the namespaces that the decorator saw, all globals of a script among them:
-    of these only what annotations name travels.
+    It refers to the namespaces of the decorated function, all globals of a script among
+    them: of these only the names in annotations travel.
     """
     made, arguments, (state, slots) = obj.__reduce_ex__(2)[:3]
     if not {"ns_resolver", "__pydantic_complete__"} <= slots.keys():
-        return made, arguments, (state, slots)  # Of a version that builds at once.
+        return made, arguments, (state, slots)  # A version that builds at once.
     resolver = slots["ns_resolver"]
     seen = resolver.types_namespace
     names = _names_in(_annotations_of(obj.schema_type), seen.locals, seen.globals)
@@ -196,35 +196,35 @@ def reduce_validated_call(obj: Any) -> Any:
     return made, arguments, (state, slots)
 
 
-#: Where an adapter that arrived has what texts in annotations of classes name.
-_OF_ADAPTER = "_waybill_names"
+#: The attribute of a received adapter that holds the names in string annotations.
+_ADAPTER_NAMES = "_waybill_names"
 
-_BUILT_OF_ADAPTERS = frozenset({"core_schema", "validator", "serializer"})
+_BUILT_BY_ADAPTERS = frozenset({"core_schema", "validator", "serializer"})
 
 
 def reduce_type_adapter(obj: Any) -> Any:
-    """A ``TypeAdapter``, without what it builds from its type.
+    """For a ``TypeAdapter``, without what it builds from its type.
 
-    Where its type has texts, only who made it knows what they name: all of it travels.
+    If a string annotation has a name that cannot be resolved here, all of it travels.
     """
     state = dict(vars(obj))
     unknown: set[str] = set()
-    known = state.pop(_OF_ADAPTER, {})
-    names = _names_in([state.get("_type")], known, unknown=unknown)
+    inherited = state.pop(_ADAPTER_NAMES, {})
+    names = _names_in([state.get("_type")], inherited, unknown=unknown)
     if unknown or not hasattr(obj, "rebuild"):
         return obj.__reduce_ex__(2)
     if names:
-        state[_OF_ADAPTER] = names
-    for name in _BUILT_OF_ADAPTERS:
+        state[_ADAPTER_NAMES] = names
+    for name in _BUILT_BY_ADAPTERS:
         state.pop(name, None)
     return type(obj).__new__, (type(obj),), state, None, None, set_adapter
 
 
 def set_adapter(adapter: Any, state: dict[str, Any]) -> None:
-    """Gives an adapter its state, and placeholders that build the rest."""
+    """Sets the state of an adapter, and placeholders that build the rest."""
 
     def build(name: str) -> Any:
-        names = vars(adapter).get(_OF_ADAPTER, {})
+        names = vars(adapter).get(_ADAPTER_NAMES, {})
         adapter.rebuild(force=True, raise_errors=False, _types_namespace=names)
         return vars(adapter)[name]
 
@@ -233,7 +233,7 @@ def set_adapter(adapter: Any, state: dict[str, Any]) -> None:
 
 
 def reduce_decorator(obj: Any) -> Any:
-    """A validator or serializer of a model, which notes the address of that as well."""
+    """For a validator or serializer of a model, without the address of the model."""
     made, arguments, (_, slots) = obj.__reduce_ex__(2)[:3]
     slots["cls_ref"] = slots["cls_ref"].partition(":")[0]
     return made, arguments, (None, slots)

@@ -1,9 +1,9 @@
-"""Tables, columns and constraints of SQLAlchemy, without what a process adds.
+"""Reducers of SQLAlchemy tables, columns, constraints: without state of the process.
 
-Each has a number of its own in the order in which the process made them, which sorts
-the columns and the constraints of one table; it travels as its place among these. Sets
-of them travel in that order: their reprs show addresses. What was computed of a table
-when it was used does not travel. Tested by tests/libraries/test_derived_of_tables.py.
+Each item has a number in the order in which the process made them, which sorts the
+columns and the constraints of a table; it travels as its rank among these. Sets of
+items travel in that order, since their reprs show addresses. Cached properties do not
+travel. Tested by tests/libraries/test_derived_of_tables.py.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: Sets of schema items, each with what sorts it.
+#: Attributes that are sets of schema items.
 _SETS = ("constraints", "foreign_keys", "indexes")
-#: What is set by constructors, under names that else are computed once, when asked for.
+#: Attributes that constructors set over a cached property of the class.
 _SET = frozenset({"_proxies", "dialect_options", "foreign_keys", "primary_key", "type"})
 _NUMBER = "_creation_order"
 
@@ -24,12 +24,12 @@ _NUMBER = "_creation_order"
 def reduce_schema_item(obj: Any) -> Any:
     made, arguments, state = obj.__reduce_ex__(2)[:3]
     slots: dict[str, Any] = {}
-    if isinstance(state, tuple):  # That of mapped_column() has slots.
+    if isinstance(state, tuple):  # A mapped_column() has slots.
         state, slots = state
     given = _without_computed(type(obj), dict(state or {}, **slots))
     options = given.get("dialect_options", {}).values()
     if not any(getattr(option, "_non_defaults", None) for option in options):
-        given.pop("dialect_options", None)  # Nobody gave any: some dialect asked.
+        given.pop("dialect_options", None)  # Only a dialect has read the defaults.
     if _NUMBER in given:
         del given[_NUMBER]
         place = _place_in_table(obj)
@@ -42,7 +42,7 @@ def reduce_schema_item(obj: Any) -> Any:
 
 
 def reduce_type(obj: Any) -> Any:
-    """A type of columns. Some are shared by all tables of a process."""
+    """For a type of columns; all tables of a process share some of them."""
     made, arguments, state = obj.__reduce_ex__(2)[:3]
     return made, arguments, _without_computed(type(obj), state or {}) or None
 
@@ -58,7 +58,7 @@ def _without_computed(cls: Any, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _place_in_table(obj: Any) -> int | None:
-    """How many of its table's were made before; None if it belongs to no table."""
+    """The number of older items in its table; None for an item without a table."""
     table = getattr(obj, "__dict__", {}).get("table", getattr(obj, "parent", None))
     if not isinstance(table, sys.modules["sqlalchemy"].Table):
         return None
@@ -68,7 +68,7 @@ def _place_in_table(obj: Any) -> int | None:
 
 
 def _place(item: Any) -> tuple[int, str]:
-    """The order of items in a set: that of their making, or else of their columns."""
+    """Sorts the items of a set: by their number, or else by that of their column."""
     parent = getattr(item, "parent", None)
     number: int = getattr(item, _NUMBER, getattr(parent, _NUMBER, 0))
     name = getattr(item, "name", None) or getattr(item, "_colspec", "")
@@ -76,7 +76,7 @@ def _place(item: Any) -> tuple[int, str]:
 
 
 def set_schema_item(obj: Any, state: dict[str, Any]) -> None:
-    """Gives a new item its state; one of no table is as young as it is here."""
+    """Sets the state of a new item; without a table it gets the next number here."""
     for name in state:
         value = state[name]
         if name in _SETS and type(value) is list:

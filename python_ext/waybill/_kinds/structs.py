@@ -1,6 +1,6 @@
-"""Structs of msgspec by value; asked by ``_classes/parts.py``, in its terms.
+"""Class parts of msgspec structs that travel by value; see ``_classes/parts.py``.
 
-Fields, defaults and options are given while such a class is made, and kept in C. Tested
+Fields, defaults and options are arguments of the class statement, stored in C. Tested
 by tests/libraries/test_msgspec.py.
 """
 
@@ -10,8 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: Under this name the namespace of a class that travels has fields, options, and if
-#: there is a method that the class looks up while it is made, but gets later.
+#: The key, in the namespace of a class that travels, of [fields, options, whether the
+#: class has `__post_init__`]: the class checks for that when it is made, and gets it
+#: only later.
 _STRUCT = "__struct__"
 _AFTER_INIT = "__post_init__"
 
@@ -24,17 +25,17 @@ def is_struct(cls: type) -> bool:
 
 
 def take_apart(cls: Any, namespace: dict[str, Any]) -> Any:
-    """Fills the namespace with what make_struct makes the class of; answers that."""
-    namespace.pop("__slots__", None)  # They are made of the fields.
+    """Adds the arguments of `make_struct` to a namespace; returns make_struct."""
+    namespace.pop("__slots__", None)  # msgspec makes them from the fields.
     inherited: dict[str, Any] = {}
     for base in reversed(cls.__bases__):
         if is_struct(base):
             inherited.update(_fields(base))
     fields = {}
-    for name, (written, default) in _fields(cls).items():
+    for name, (encoded, default) in _fields(cls).items():
         before = inherited.get(name)
-        if before is None or before[0] != written or before[1] is not default:
-            fields[name] = [written, *_told(default)]
+        if before is None or before[0] != encoded or before[1] is not default:
+            fields[name] = [encoded, *_default_argument(default)]
     own = _options(cls)
     for base in cls.__bases__:
         if is_struct(base):
@@ -42,7 +43,7 @@ def take_apart(cls: Any, namespace: dict[str, Any]) -> Any:
             own = {k: v for k, v in own.items() if given[k] != v}
             break
     if own.get("tag", ...) is None:
-        own["tag"] = False  # Not the one of the base.
+        own["tag"] = False  # Do not inherit the tag of the base.
     if set(fields) - set(cls.__match_args__):
         own["kw_only"] = True
     namespace[_STRUCT] = [fields, own, _AFTER_INIT in vars(cls)]
@@ -50,7 +51,7 @@ def take_apart(cls: Any, namespace: dict[str, Any]) -> Any:
 
 
 def _fields(cls: Any) -> dict[str, tuple[str, Any]]:
-    """The name that each field has where it is written, and its default."""
+    """(name in encoded messages, default) of each field."""
     import msgspec
 
     names, defaults = cls.__struct_fields__, cls.__struct_defaults__
@@ -59,7 +60,8 @@ def _fields(cls: Any) -> dict[str, tuple[str, Any]]:
     return dict(zip(names, pairs, strict=True))
 
 
-def _told(default: Any) -> list[Any]:
+def _default_argument(default: Any) -> list[Any]:
+    """(argument of ``msgspec.field``, value) for a default; [] without one."""
     import msgspec
 
     if default is msgspec.NODEFAULT:
@@ -76,16 +78,16 @@ def _options(cls: Any) -> dict[str, Any]:
 
 
 def make_struct(name: str, bases: tuple[Any, ...], namespace: dict[str, Any]) -> Any:
-    """A class with these fields. What their types are is set later, as an attribute."""
+    """A class with these fields. Their types are set later, with the attributes."""
     import msgspec
 
     fields, options, has_after_init = namespace.pop(_STRUCT)
     annotations: dict[str, Any] = {}
-    for field, (written, *default) in fields.items():
+    for field, (encoded, *default) in fields.items():
         annotations[field] = object
         given = {default[0]: default[1]} if default else {}
-        if written != field:
-            given["name"] = written
+        if encoded != field:
+            given["name"] = encoded
         if given:
             namespace[field] = msgspec.field(**given)
     namespace["__annotations__"] = annotations

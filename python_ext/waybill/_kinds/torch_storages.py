@@ -1,26 +1,26 @@
-"""Storages of PyTorch: the memory that tensors are views of, and where it goes.
+"""Reducers of PyTorch storages, the memory that tensors are views of.
 
-torch writes the storage of each tensor by itself, through a file in memory. Here a
-storage is one object of the payload, so that tensors which share it do so afterwards,
-and its memory is a buffer, which is copied once. torch is never imported to send: a
-storage shows that it is there. Those without memory go as torch has them go.
+torch pickles the storage of each tensor apart, through a file in memory. Here a storage
+is one object of the payload, so that tensors which share one still do, and its memory
+is a buffer, which is copied once. Sending never imports torch: a storage exists only if
+it is imported. Storages without memory are reduced by torch.
 
-Storages of devices, such as a GPU, go by the memory of the host. Between that and a
-CUDA device bytes go through two pieces of pinned memory in turn: while the device
-copies one, the processor copies the other. The driver takes memory that is not pinned
-through such pieces, too, but one after the other.
+Storages of devices, such as a GPU, travel by memory of the host. Bytes go to and from a
+CUDA device through two pieces of pinned memory in turn: while the device copies one,
+the processor copies the other. For unpinned memory the driver uses such pieces too, but
+one after the other.
 
-Asked by ``_reducers``. Tested by tests/libraries/test_torch.py, test_map_location.py
+Used by ``_reducers``. Tested by tests/libraries/test_torch.py, test_map_location.py
 and, where there is a GPU, test_gpu.py beside them.
 """
 
 from waybill import _core
 
-#: Bytes of a piece: large enough that starting a copy does not count, and small enough
-#: that the storages of most layers have several.
+#: Bytes of a piece: large enough that starting a copy costs little, and small enough
+#: that the storages of most layers have several pieces.
 PIECE = 4 << 20
 
-#: The kind of a buffer whose owner may write to it, as docs/wire_format.md numbers it.
+#: The kind of a writable buffer, as docs/wire_format.md numbers them.
 _WRITABLE = 3
 
 
@@ -29,7 +29,7 @@ def reduce_typed_storage(obj):
 
 
 def make_typed_storage(storage, dtype):
-    """The wrapper around a storage that tensors are built from."""
+    """The wrapper around a storage that torch builds tensors from."""
     from torch.storage import TypedStorage
 
     return TypedStorage(wrap_storage=storage, dtype=dtype, _internal=True)
@@ -44,21 +44,21 @@ def reduce_untyped_storage(obj):
     if not obj.nbytes():
         return make_untyped_storage, (b"", *place)
     memory = from_device(obj) if place else memory_of(obj)
-    # Tells the extension that nobody uses this memory for the next object.
+    # Tells the extension that the memory belongs to this object.
     memory.waybill_memory_of = obj
     return make_untyped_storage, (PickleBuffer(memory), *place)
 
 
 def make_untyped_storage(buffer, device="cpu"):
-    """A storage with these bytes, on that device or where ``map_location`` says.
+    """A storage with these bytes, on ``device`` or where ``map_location`` says.
 
-    On the CPU it is the memory of the buffer if that was read to a storage, or belongs
-    to the program, or maps a file, and can be written to: torch knows no memory that is
-    only read. Else it is a copy, which can be resized as other storages are.
+    On the CPU it uses the memory of the buffer if that was read into a storage, or if
+    it is writable and belongs to the program or maps a file: torch has no read-only
+    memory. Else it is a copy, which can be resized like other storages.
     """
     import torch
 
-    device = placed(device)
+    device = target_device(device)
     view = memoryview(buffer)
     if device != "cpu":
         return to_device(view, device)
@@ -83,8 +83,8 @@ def memory_of(storage):
 
 
 def new_memory(length: int) -> tuple[memoryview, memoryview]:
-    """Memory of a storage that nothing was written to yet, as what a payload's buffer
-    is read to, and a view to write to it. ``storage_of`` finds the storage again."""
+    """(read-only view for the payload's buffer, writable view) of the uninitialized
+    memory of a new storage of ``length`` bytes. ``storage_of`` finds the storage."""
     import torch
 
     memory = memoryview(memory_of(torch.UntypedStorage(length))).cast("B")
@@ -93,17 +93,16 @@ def new_memory(length: int) -> tuple[memoryview, memoryview]:
 
 
 def storage_of(view):
-    """The storage whose memory a buffer is from its first byte to the last; None if
-    there is none."""
+    """The storage whose whole memory a buffer is; None if there is none."""
     storage = getattr(view.obj, "waybill_storage", None)
     if storage is None or storage.nbytes() != view.nbytes:
         return None
     return storage
 
 
-def placed(device):
-    """The device, a str, that a storage of this one goes to. Raises DecodeError for one
-    that is not here."""
+def target_device(device):
+    """The device, a str, on which a storage of ``device`` is built. Raises DecodeError
+    if this process does not have it."""
     chosen = _core.chosen_devices()
     if isinstance(chosen, dict):
         kind, _, _ = device.partition(":")
@@ -112,11 +111,11 @@ def placed(device):
         target = chosen(device) if callable(chosen) else chosen
     target = device if target is None else str(target)
     if target != "cpu":
-        _demand(target)
+        _check_device(target)
     return target
 
 
-def _demand(name):
+def _check_device(name):
     import torch
 
     device = torch.device(name)
@@ -129,20 +128,20 @@ def _demand(name):
     raise refusal(
         "missing_device",
         f"a tensor goes to {name}, and this process has {count()} devices of "
-        f"{device.type}; map_location tells where tensors go instead, for example "
+        f"{device.type}; map_location says where tensors go instead, for example "
         'loads(data, map_location="cpu")',
     )
 
 
 def from_device(storage):
-    """The bytes of a storage of a device, as memory of the host."""
+    """The bytes of a storage of a device, in memory of the host."""
     if storage.device.type != "cuda" or storage.nbytes() <= PIECE:
         return memory_of(storage.cpu())
-    return gathered(storage)
+    return gather(storage)
 
 
 def to_device(view, name):
-    """A storage on that device, with the bytes of a memoryview."""
+    """A storage on a device, with the bytes of a memoryview."""
     import torch
 
     target = torch.empty(view.nbytes, dtype=torch.uint8, device=name)
@@ -157,8 +156,8 @@ def to_device(view, name):
     return target.untyped_storage()
 
 
-def gathered(storage):
-    """What ``from_device`` gives, piece by piece."""
+def gather(storage):
+    """The result of ``from_device``, copied piece by piece."""
     import ctypes
 
     size = storage.nbytes()
@@ -168,7 +167,7 @@ def gathered(storage):
     begun = None
     for number, start in enumerate(range(0, size, PIECE)):
         piece, part = pieces[number % 2], slice(start, start + PIECE)
-        # A piece is free: what it had was moved in the round before.
+        # The piece is free: its bytes were moved in the round before.
         piece.begin_from(source[part])
         if begun:
             begun[0].move_to(target[begun[1]])
@@ -178,7 +177,7 @@ def gathered(storage):
 
 
 def scatter(source, target):
-    """Copies a tensor of bytes on the host to one on a device, piece by piece."""
+    """Copies a tensor of bytes from the host to a device, piece by piece."""
     pieces = [_Piece(target.device), _Piece(target.device)]
     for number, start in enumerate(range(0, len(source), PIECE)):
         piece, part = pieces[number % 2], slice(start, start + PIECE)
@@ -195,8 +194,9 @@ def _bytes_of(storage):
 
 
 def _tensor_over(view):
-    """The memory of a memoryview as a tensor of bytes, which must not outlive it. torch
-    would warn of memory that cannot be written to, and nobody writes to it."""
+    """A tensor of bytes over the memory of a memoryview, which must outlive it. Unlike
+    torch.frombuffer of the view, it does not warn of read-only memory; nothing writes
+    to it."""
     import ctypes
 
     import torch
@@ -206,8 +206,8 @@ def _tensor_over(view):
 
 
 class _Piece:
-    """Memory of the host that a device copies from or to, in the order of its other
-    work, while the host goes on."""
+    """Pinned memory of the host, which a device copies to or from in the order of its
+    other work, while the host goes on."""
 
     def __init__(self, device):
         import torch
@@ -226,12 +226,12 @@ class _Piece:
         self._begin(target, piece)
 
     def move_to(self, target):
-        """Copies what was begun to be copied here."""
+        """Copies the bytes of the copy that `begin_from` started."""
         self.wait()
         target.copy_(self._bytes[: len(target)])
 
     def wait(self):
-        """Waits for the last copy."""
+        """Waits until the last copy is done."""
         if self._copied is not None:
             self._copied.synchronize()
 

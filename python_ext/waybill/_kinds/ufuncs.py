@@ -1,18 +1,18 @@
-"""Universal functions of NumPy and of what is built on it; see ``_reducers``."""
+"""Reducers of universal functions of NumPy and of its dependents; see ``_reducers``."""
 
 import gc
 import sys
 import types
 from importlib.machinery import ExtensionFileLoader
 
-#: Looked into first: a search takes longer. Before NumPy 2.2 no ufunc knows its module.
+#: Searched first: a full search takes longer. Before NumPy 2.2 no ufunc has a module.
 _HOMES = "numpy", "scipy.special", "numpy._core.umath", "numpy.core.umath"
 
 
 def reduce_ufunc(obj):
     name = obj.__name__
     if name.endswith(" (vectorized)"):
-        return _reduce_made_of_function(obj)
+        return _reduce_vectorized(obj)
     if getattr(obj, "__module__", None) is not None:
         return name
     for home in _HOMES:
@@ -20,15 +20,15 @@ def reduce_ufunc(obj):
         if module is not None and _raw(module).get(name) is obj:
             return getattr, (module, name)
     module = _module_in_c(name, obj)
-    # Else in any module that has it, also under a dotted name.
+    # The extension searches all modules for a plain name, also for a dotted one.
     return (getattr, (module, name)) if module else name
 
 
 def _module_in_c(name, obj):
-    """The module in C that has a ufunc, or the outermost package of it that has it too.
+    """The outermost package that has a ufunc and contains the module in C that has it.
 
-    What other modules have imported does not count: which of them are loaded differs
-    from process to process.
+    Other modules that have imported it do not count: which of them are loaded differs
+    between processes.
     """
     loaded = list(sys.modules.items())
     found = {key: module for key, module in loaded if _raw(module).get(name) is obj}
@@ -40,14 +40,14 @@ def _module_in_c(name, obj):
 
 
 def _raw(module):
-    # No module is asked: one that loads itself lazily would do so.
+    # Never getattr(): a lazy module would load itself.
     return _DICT(module) if isinstance(module, types.ModuleType) else {}
 
 
 _DICT = vars(types.ModuleType)["__dict__"].__get__
 
 
-def _reduce_made_of_function(obj):
+def _reduce_vectorized(obj):
     functions = [f for f in gc.get_referents(obj) if callable(f)]
     if len(functions) != 1:
         raise TypeError(f"{obj!r} is not made of one function")
@@ -57,7 +57,7 @@ def _reduce_made_of_function(obj):
 
 
 def make_ufunc(function, count_in, count_out, identity):
-    """What numpy.frompyfunc made of a function."""
+    """The ufunc that numpy.frompyfunc makes of a function."""
     import numpy
 
     return numpy.frompyfunc(function, count_in, count_out, **identity)

@@ -1,6 +1,6 @@
-"""Types of C that no module of the standard library has: here they have a name.
+"""Names for types in C that no module of the standard library has.
 
-A type is sent by its name here. Names are never changed: payloads hold them.
+Payloads hold these names, so they never change.
 """
 
 import array
@@ -25,7 +25,7 @@ def _type_of_awaitable():
         coroutine.close()
 
 
-# Of dicts, of which _collections_abc has the others.
+# Of dicts; _collections_abc has the others.
 _plain: dict[str, int] = {}
 _ordered: OrderedDict[str, int] = OrderedDict()
 _deque: deque[int] = deque()
@@ -57,11 +57,11 @@ context_keys = type(contextvars.Context().keys())
 context_values = type(contextvars.Context().values())
 context_items = type(contextvars.Context().items())
 
-# What functions make.
+# Results of functions.
 comparison_key = type(functools.cmp_to_key(int))
 pattern_scanner = type(re.compile("").scanner(""))  # type: ignore[attr-defined]
 
-# Of what sys tells.
+# Of objects in sys.
 sys_flags = type(sys.flags)
 sys_float_info = type(sys.float_info)
 sys_hash_info = type(sys.hash_info)

@@ -187,12 +187,12 @@ except waybill.EncodeError as error: print(error)
     message = fresh_process.run_script(START + script)
 
     assert message.startswith(
-        "obj['key'] (__main__.Mark): nothing can refer to it weakly"
+        "obj['key'] (__main__.Mark): it cannot be weakly referenced"
     )
 
 
 def test_a_name_that_is_not_there_is_an_error():
-    with pytest.raises(waybill.EncodeError, match="names itself as a global that is"):
+    with pytest.raises(waybill.EncodeError, match="returns a name that its module"):
         waybill.dumps(Lost())
 
 
