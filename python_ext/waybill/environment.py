@@ -1,4 +1,4 @@
-"""What a payload needs and this process does not have, found out without importing.
+"""Finds what a payload needs and this process lacks, without importing it.
 
 Tested by tests/python/imports/test_missing.py.
 """
@@ -27,14 +27,13 @@ __all__ = ["MissingImport", "Renames", "missing", "versions"]
 
 
 class MissingImport(NamedTuple):
-    """A module that a payload needs, and why it cannot be had here as it is there."""
+    """A module that a payload needs and that this process lacks, or has otherwise."""
 
-    #: Full dotted name; "python" if the payload holds code for another Python, without
-    #: source.
+    #: Full dotted name; "python" for code of another version of Python without source.
     module: str
     #: One sentence.
     reason: str
-    #: What needs it, as in ImportRecord; empty where the whole payload does.
+    #: The place that needs it, as in ImportRecord; empty for the whole payload.
     time: str = ""
     chain: str = ""
     function: str = ""
@@ -52,13 +51,13 @@ def missing(
 ) -> tuple[MissingImport, ...]:
     """What would keep a payload from being loaded or called here; empty if nothing.
 
-    All imports of its manifest are looked for, those that only run when a function is
-    called included, and none is imported. What is installed here in another version is
-    told where the payload says what it was made with (``save``, ``environment=True``),
-    or for ``versions``: what ``versions(data)`` gave where it was made. Modules that
-    others make while they are imported, as ``os`` makes ``os.path``, count as there;
-    what packages make is there once they are imported. Raises DecodeError for what is
-    no payload. Takes milliseconds.
+    Searches for all imports of the manifest, also for those that run only when a
+    function is called, and imports none. Distributions installed in another version are
+    reported if the payload has its environment (``save``, ``environment=True``), or for
+    ``versions``, the result of ``versions(data)`` at the sender. Modules that another
+    module makes while it is imported, such as ``os.path``, count as present; those that
+    a package makes count once the package is imported. Raises DecodeError for a
+    malformed payload. Takes milliseconds.
     """
     report = inspect(data)
     search = _Search()
@@ -68,61 +67,62 @@ def missing(
         found.append(MissingImport("python", mismatch))
     environment = _environment_in(report)
     for record in _records(report):
-        lacking = search.what_is_missing(record.module)
-        if lacking and not _has_moved(record, search):
+        absent = search.missing_part(record.module)
+        if absent and not _has_moved(record, search):
             hints = lazy.load("_environment.hints")
-            told = hints.of_module(record.module, environment)
-            reason = f"no module named {lacking!r}" + (f"; {told}" if told else "")
+            hint = hints.of_module(record.module, environment)
+            reason = f"no module named {absent!r}" + (f"; {hint}" if hint else "")
             found.append(MissingImport(record.module, reason, *record[1:]))
     found.extend(_other_versions(report, versions))
     return tuple(found)
 
 
 def _environment_in(report: Mapping[str, Any]) -> Environment | None:
-    """What a payload was made with, as _hints.py takes it."""
-    told = report.get("environment")
-    if told is None:
+    """The environment of a payload, in the form that hints.py takes."""
+    entry = report.get("environment")
+    if entry is None:
         return None
     rows = [
-        (row["name"], row["version"], row["modules"]) for row in told["distributions"]
+        (row["name"], row["version"], row["modules"]) for row in entry["distributions"]
     ]
-    return told["python"], told["implementation"], told["platform"], rows
+    return entry["python"], entry["implementation"], entry["platform"], rows
 
 
 def _has_moved(record: ImportRecord, search: _Search) -> bool:
-    """Whether ``loads`` finds a module elsewhere: what bodies import, it does not."""
+    """Whether ``loads`` finds a module by its new name. Imports in function bodies have
+    no such help."""
     moved = moved_module(record.module) if record.time == "load" else None
-    return moved is not None and not search.what_is_missing(moved)
+    return moved is not None and not search.missing_part(moved)
 
 
 def _other_versions(
     report: Mapping[str, Any], versions: Mapping[str, str] | None
 ) -> Iterator[MissingImport]:
-    """What is installed here in another version than where the payload was made."""
+    """Distributions that are installed here in another version than at the sender."""
     if versions is not None:
         own = _versions_of(versions)
-        told = [(name, name, there, own.get(name)) for name, there in versions.items()]
+        rows = [(name, name, there, own.get(name)) for name, there in versions.items()]
     else:
-        told = []
+        rows = []
         for row in report.get("environment", {}).get("distributions", ()):
             name = row["name"]
             module = (row["modules"] or [name])[0]
             here = lazy.load("_environment.distributions").version_of(name)
-            told.append((module, name, row["version"], here))
-    for module, name, there, here in told:
+            rows.append((module, name, row["version"], here))
+    for module, name, there, here in rows:
         if here is not None and here != there:
             yield MissingImport(module, f"made with {name} {there}, here is {here}")
 
 
 def versions(data: Buffer) -> dict[str, str]:
-    """The version of each installed package that a payload needs, by the name that is
-    imported; for ``missing`` in another process. Packages that come with Python or were
-    not installed are not in it."""
+    """The version of each installed package that a payload needs, by top-level module;
+    for ``missing`` in another process. Leaves out packages that come with Python or
+    were not installed."""
     return _versions_of(record.module for record in _records(inspect(data)))
 
 
 def _versions_of(modules: Iterable[str]) -> dict[str, str]:
-    """By top-level module the versions of the distributions that modules belong to."""
+    """The versions of the distributions of these modules, by top-level module."""
     owners = lazy.load("_environment.distributions").distributions_of(sorted(modules))
     found: dict[str, str] = {}
     for module, (owner, *_) in owners.items():
@@ -131,17 +131,18 @@ def _versions_of(modules: Iterable[str]) -> dict[str, str]:
 
 
 def _lacking(names: Iterable[str], versions: Mapping[str, str] | None) -> set[str]:
-    """Those of these modules that are not here; or, with what ``versions`` gave in
-    another process, not there: neither among those nor in the standard library."""
+    """The modules among ``names`` that do not exist here; or, if ``versions`` is the
+    result of ``versions`` in another process, those that do not exist there: neither in
+    it nor in the standard library."""
     there = {*(versions or ()), *sys.stdlib_module_names, "waybill"}
     search = _Search()
     found = set()
     for name in names:
         if versions is None:
-            is_there = not search.what_is_missing(name)
+            exists = not search.missing_part(name)
         else:
-            is_there = name.partition(".")[0] in there
-        if not is_there:
+            exists = name.partition(".")[0] in there
+        if not exists:
             found.add(name)
     return found
 
@@ -149,30 +150,31 @@ def _lacking(names: Iterable[str], versions: Mapping[str, str] | None) -> set[st
 def _records(
     report: Mapping[str, Sequence[Mapping[str, object]]],
 ) -> list[ImportRecord]:
-    """The manifest, but for relative imports: these are where their package is."""
+    """The records of a manifest without relative imports, which follow the package."""
     listed = [*report["imports"], *report.get("own_imports", ())]
     records = [ImportRecord(**entry) for entry in listed]  # type: ignore[arg-type]
     return [record for record in records if not record.module.startswith(".")]
 
 
 class _Search:
-    """Finds modules as importing does, without running any of them."""
+    """Finds modules like the import system, but runs none of them."""
 
     def __init__(self) -> None:
-        #: The name that is missing, "" if none is; and where submodules lie, None if
-        #: it is no package or nobody knows.
-        self._known: dict[str, tuple[str, Sequence[str] | None]] = {}
+        #: By module: (the missing part of its name or "", where its submodules are).
+        #: The second is None if it is not a package, or if that is unknown.
+        self._results: dict[str, tuple[str, Sequence[str] | None]] = {}
 
-    def what_is_missing(self, name: str) -> str:
-        """The first of a dotted name's parts that is not there, in full; or ""."""
+    def missing_part(self, name: str) -> str:
+        """The outermost package or module of a dotted name that does not exist; "" if
+        all exist."""
         return self._find(name)[0]
 
     def _find(self, name: str) -> tuple[str, Sequence[str] | None]:
-        if name not in self._known:
-            self._known[name] = self._look_for(name)
-        return self._known[name]
+        if name not in self._results:
+            self._results[name] = self._search(name)
+        return self._results[name]
 
-    def _look_for(self, name: str) -> tuple[str, Sequence[str] | None]:
+    def _search(self, name: str) -> tuple[str, Sequence[str] | None]:
         if name in sys.modules:
             module = sys.modules[name]
             if module is None:
@@ -181,12 +183,12 @@ class _Search:
         parent, _, own_name = name.rpartition(".")
         path: Sequence[str] | None = None
         if parent:
-            lacking, path = self._find(parent)
-            # What it has by itself: getattr() may import.
+            absent, path = self._find(parent)
+            # Only its own attributes: getattr() may import.
             attributes = getattr(sys.modules.get(parent), "__dict__", ())
-            # A module that is no package has to make its submodules itself.
-            if lacking or path is None or own_name in attributes:
-                return lacking, None
+            # A module that is not a package has to make its submodules itself.
+            if absent or path is None or own_name in attributes:
+                return absent, None
         try:
             for finder in sys.meta_path:
                 find_spec = getattr(finder, "find_spec", None)
@@ -194,17 +196,17 @@ class _Search:
                 if spec is not None:
                     return "", spec.submodule_search_locations
         except (KeyError, ModuleNotFoundError):  # The second from Python 3.15 on.
-            # A namespace package in another, which was not imported.
+            # A namespace package in another one that was not imported.
             spec = _spec_in(path or (), name)
             if spec is not None and spec.loader is None:
                 return "", spec.submodule_search_locations
         except Exception:
-            pass  # Importing it raises the same.
+            pass  # The import raises the same.
         return name, None
 
 
 def _spec_in(folders: Iterable[str], name: str) -> ModuleSpec | None:
-    """As PathFinder has it, which for a namespace asks for the module above."""
+    """Like PathFinder, which for a namespace package needs the imported parent."""
     from importlib.machinery import ModuleSpec
     from pkgutil import get_importer
 

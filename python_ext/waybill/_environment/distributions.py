@@ -1,8 +1,8 @@
-"""Which installed distributions modules belong to, and in which version.
+"""The installed distributions that modules belong to, with their versions.
 
-Whoever installs, replaces or removes one while the process lives is answered anew: what
-is known holds as long as the folders of sys.path, and the file of metadata, are as they
-were. Loaded when first needed, since importlib.metadata takes long to import. Tested by
+Cached results are valid while the folders of sys.path and the file of metadata stay as
+they are, so that a distribution may be installed, replaced or removed while the process
+runs. Loaded on first use, since importlib.metadata takes long to import. Tested by
 tests/python/imports/test_distributions.py.
 """
 
@@ -19,37 +19,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-#: Names of modules that are kept; beyond, all are forgotten.
-MAX_KNOWN = 4096
-#: What the format takes (include/waybill/manifest.h).
+#: Most modules in the cache; when one more is added, it is cleared first.
+MAX_CACHED = 4096
+#: Limits of the format (include/waybill/manifest.h).
 _MAX_DISTRIBUTIONS, _MAX_TEXT = 4096, 1024
 
 _Stamp = tuple[int, int, int]
 
 
 class Distribution(NamedTuple):
-    """A distribution, as its metadata tells."""
+    """A distribution, with the name and version of its metadata."""
 
     name: str
     version: str
 
 
-class _Known:
-    """A distribution with what tells whether it is still the same."""
+class _CachedDistribution:
+    """A distribution with the state of its metadata file when that was last read."""
 
     def __init__(self, found: metadata.Distribution) -> None:
         self._found = found
-        # Where its metadata is; others than those of folders and archives do not tell.
+        # None for metadata outside of folders and archives.
         place = getattr(found, "_path", None)
         self._file = _metadata_file(place) if place is not None else None
         self._stamp = _stamp_of(self._file)
-        self._told = _told_by(found)
+        self._contents = _read_metadata(found)
 
-    def told(self) -> Distribution | None:
+    def contents(self) -> Distribution | None:
+        """Its name and version, read again if the file changed; None without either."""
         if self._stamp is None or self._stamp != _stamp_of(self._file):
             self._stamp = _stamp_of(self._file)
-            self._told = _told_by(self._found)
-        return self._told
+            self._contents = _read_metadata(self._found)
+        return self._contents
 
 
 def _metadata_file(place: Any) -> str | None:
@@ -57,7 +58,7 @@ def _metadata_file(place: Any) -> str | None:
         path = os.path.join(str(place), name) if name else str(place)
         if os.path.isfile(path):
             return path
-    return None  # In an archive, whose own time is that of an entry of sys.path.
+    return None  # In an archive: that is an entry of sys.path, with a stamp of its own.
 
 
 def _stamp_of(path: str | None) -> _Stamp | None:
@@ -65,49 +66,49 @@ def _stamp_of(path: str | None) -> _Stamp | None:
         return None
     try:
         about = os.stat(path)
-    except (OSError, TypeError, ValueError):  # The latter of what is no path.
+    except (OSError, TypeError, ValueError):  # The last two if it is not a path.
         return None
     return about.st_mtime_ns, about.st_size, about.st_ino
 
 
-def _told_by(found: metadata.Distribution) -> Distribution | None:
+def _read_metadata(found: metadata.Distribution) -> Distribution | None:
     try:
-        told: Any = found.metadata
-        name, version = told.get("Name"), told.get("Version")
+        fields: Any = found.metadata
+        name, version = fields.get("Name"), fields.get("Version")
     except MemoryError:
         raise
-    except Exception:  # It is gone, or no metadata.
+    except Exception:  # It was removed, or is malformed.
         return None
     if not isinstance(name, str) or not isinstance(version, str):
         return None
     return Distribution(name, version)
 
 
-class _World:
-    """What is known as long as the process looks for distributions in the same places,
-    and nothing was put there or taken away."""
+class _Cache:
+    """Distributions of modules, valid for one state of the search path."""
 
-    def __init__(self, looks: tuple[object, ...]) -> None:
-        self.looks = looks
+    def __init__(self, search_state: tuple[object, ...]) -> None:
+        self.search_state = search_state
         #: By the full name of a module.
-        self.known: dict[str, tuple[_Known, ...]] = {}
-        #: Names of distributions by top-level module, once somebody had to ask all.
+        self.by_module: dict[str, tuple[_CachedDistribution, ...]] = {}
+        #: Names of distributions by top-level module; None until first needed.
         self.owners: Mapping[str, Sequence[str]] | None = None
 
-    def of(self, module: str) -> tuple[_Known, ...]:
-        known = self.known.get(module)
-        if known is None:
-            if len(self.known) >= MAX_KNOWN:
-                self.known.clear()
-            known = self.known[module] = tuple(map(_Known, self._find(module)))
-        return known
+    def find(self, module: str) -> tuple[_CachedDistribution, ...]:
+        cached = self.by_module.get(module)
+        if cached is None:
+            if len(self.by_module) >= MAX_CACHED:
+                self.by_module.clear()
+            cached = tuple(map(_CachedDistribution, self._search(module)))
+            self.by_module[module] = cached
+        return cached
 
-    def _find(self, module: str) -> Sequence[metadata.Distribution]:
+    def _search(self, module: str) -> Sequence[metadata.Distribution]:
         top = module.partition(".")[0]
-        # There are distributions that are named like modules of Python: backports.
+        # Some distributions have the name of a module of Python: backports.
         if top in sys.stdlib_module_names or top in ("waybill", "__main__"):
             return ()
-        # Most have the name of their module; to ask all for their files takes long.
+        # Most have the name of their module; to read the files of all takes long.
         namesake = _distribution(top)
         if namesake is not None and _has(namesake, top):
             return (namesake,)
@@ -115,7 +116,7 @@ class _World:
         if len(owners) > 1:
             owners = [each for each in owners if _has(each, module)] or owners
         if not owners and namesake is not None:
-            return (namesake,)  # Editable ones need not name their files.
+            return (namesake,)  # Editable installs need not list their files.
         return owners
 
     def _owners(self, top: str) -> Sequence[str]:
@@ -124,37 +125,39 @@ class _World:
         return sorted(set(self.owners.get(top, ())))
 
 
-_world = _World(())
+_cache = _Cache(())
 
 
-def _here() -> _World:
-    global _world
-    world = _world
+def _current_cache() -> _Cache:
+    global _cache
+    cache = _cache
     places = tuple((place, _stamp_of(place or ".")) for place in sys.path)
-    looks = (places, *sys.meta_path)
-    if world.looks != looks:
-        world = _world = _World(looks)
-    return world
+    search_state = (places, *sys.meta_path)
+    if cache.search_state != search_state:
+        cache = _cache = _Cache(search_state)
+    return cache
 
 
 def distributions_of(modules: Iterable[str]) -> dict[str, tuple[Distribution, ...]]:
-    """By the full name of each module the distributions that it belongs to: none for
-    what comes with Python, with waybill, or was not installed; several for a namespace
-    that nobody tells apart. Imports none of them."""
-    world = _here()
+    """The distributions that each module belongs to, by its full name.
+
+    A module of Python, of waybill or without an installation has none and is left out;
+    a module of a namespace package may have several. Imports none of the modules.
+    """
+    cache = _current_cache()
     found = {}
     for module in modules:
-        told = tuple(filter(None, (each.told() for each in world.of(module))))
-        if told:
-            found[module] = told
+        read = (cached.contents() for cached in cache.find(module))
+        if owners := tuple(filter(None, read)):
+            found[module] = owners
     return found
 
 
 def version_of(name: str) -> str | None:
-    """The version of the distribution of this name; None if there is none here."""
+    """The version of the distribution of this name; None if it is not installed."""
     found = _distribution(name)
-    told = found and _told_by(found)
-    return told.version if told else None
+    contents = found and _read_metadata(found)
+    return contents.version if contents else None
 
 
 def _distribution(name: str) -> metadata.Distribution | None:
@@ -165,7 +168,7 @@ def _distribution(name: str) -> metadata.Distribution | None:
 
 
 def _has(found: metadata.Distribution, module: str) -> bool:
-    """Whether files of a module are listed among those of a distribution."""
+    """Whether a distribution lists files of a module."""
     listed = found.read_text("RECORD") or found.read_text("SOURCES.txt") or ""
     path = module.replace(".", "/")
     beginnings = f"\n{path}/", f"\n{path}.", f"\nsrc/{path}/", f"\nsrc/{path}."
@@ -179,27 +182,27 @@ def _has(found: metadata.Distribution, module: str) -> bool:
 def environment_of(
     modules: Iterable[str],
 ) -> tuple[str, str, str, list[tuple[str, str, list[str]]]]:
-    """What a manifest tells of a process: version and implementation of Python, the
-    platform, and of each distribution that these modules belong to name, version, and
-    the top-level modules that it has of these. The extension calls it."""
+    """The environment record of a manifest: (version of Python, its implementation, the
+    platform, distributions of these modules). Each distribution is (name, version, its
+    top-level modules among these). The extension calls it."""
     rows: dict[Distribution, set[str]] = {}
     for module, owners in distributions_of(modules).items():
         for owner in owners:
-            if all(map(_fits, owner)):
+            if all(map(_is_valid_text, owner)):
                 rows.setdefault(owner, set()).add(module.partition(".")[0])
-    # One name in two spellings or versions, in two folders: Python takes the first.
+    # Of a name with several spellings or versions, use the first that is found.
     named: dict[str, tuple[str, str, list[str]]] = {}
     for (name, version), tops in rows.items():
-        named.setdefault(name, (name, version, sorted(filter(_fits, tops))))
-    told = [named[name] for name in sorted(named)][:_MAX_DISTRIBUTIONS]
+        named.setdefault(name, (name, version, sorted(filter(_is_valid_text, tops))))
+    listed = [named[name] for name in sorted(named)][:_MAX_DISTRIBUTIONS]
     python = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info.releaselevel != "final":
         python = sys.version.partition(" ")[0]
-    return python, sys.implementation.name, _platform(), told
+    return python, sys.implementation.name, _platform(), listed
 
 
-def _fits(text: str) -> bool:
-    """Whether the format takes a text."""
+def _is_valid_text(text: str) -> bool:
+    """Whether the format accepts a text."""
     try:
         return 0 < len(text.encode()) <= _MAX_TEXT
     except UnicodeEncodeError:

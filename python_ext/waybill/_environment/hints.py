@@ -1,7 +1,7 @@
-"""What the text of an error says of a name that is not here: when it was removed, or
-what the payload was made with.
+"""Hints in the text of an error about a missing name: which Python removed or added it,
+or with which version of a distribution the payload was made.
 
-Loaded when a load has failed, or by ``waybill.environment.missing``. Tested by
+Loaded after a load has failed, or by ``waybill.environment.missing``. Tested by
 tests/python/imports/test_environment_in_file.py and test_known_moves.py.
 """
 
@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    #: Python, its implementation, the platform, and rows of distributions: name,
-    #: version and top-level modules.
+    #: Version of Python, its implementation, the platform, and distributions: name,
+    #: version and top-level modules of each.
     Environment = tuple[str, str, str, Sequence[tuple[str, str, Sequence[str]]]]
 
 _USUAL = "install it, or send from where it is not needed"
@@ -25,42 +25,45 @@ _USUAL = "install it, or send from where it is not needed"
 
 def advice(module: str, environment: Environment | None) -> str:
     """What to do about a module that cannot be imported. The extension calls it."""
-    told = of_python(module)
-    if told:
-        return told
-    made = of_distribution(module, environment)
-    return f"{_USUAL}; {made}" if made else _USUAL
+    hint = of_python(module)
+    if hint:
+        return hint
+    hint = of_distribution(module, environment)
+    return f"{_USUAL}; {hint}" if hint else _USUAL
 
 
 def explain(
     error: AttributeError, module: str, path: str, environment: Environment | None
 ) -> None:
-    """Adds to the text of an error why a module has no such name here. The extension
-    calls it."""
-    told = of_python(f"{module}:{path}") or of_distribution(module, environment)
-    if told and len(error.args) == 1 and isinstance(error.args[0], str):
-        error.args = (f"{error.args[0]}; {told}",)
+    """Adds a hint about ``module:path`` to the text of an error, if there is one. The
+    extension calls it."""
+    hint = of_python(f"{module}:{path}") or of_distribution(module, environment)
+    if hint and len(error.args) == 1 and isinstance(error.args[0], str):
+        error.args = (f"{error.args[0]}; {hint}",)
 
 
 def of_module(module: str, environment: Environment | None) -> str:
-    """What is known of a module that is missing; "" if nothing is."""
+    """A hint about a missing module; "" without one."""
     return of_python(module) or of_distribution(module, environment)
 
 
 def of_python(name: str) -> str:
-    """Whether the standard library had, or will have, a module or ``module:name``."""
+    """The version of Python that removed or added a module or ``module:name``; "" if no
+    version did."""
     here = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    for known in _and_around(name):
-        if known in REMOVED:
-            version, instead = REMOVED[known]
-            return f"{known} was removed in Python {version}: {instead}"
-        if known in ADDED:
-            return f"{known} is new in Python {ADDED[known]}, and this is {here}"
+    for candidate in _with_parents(name):
+        if candidate in REMOVED:
+            version, instead = REMOVED[candidate]
+            return f"{candidate} was removed in Python {version}: {instead}"
+        if candidate in ADDED:
+            return (
+                f"{candidate} is new in Python {ADDED[candidate]}, and this is {here}"
+            )
     return ""
 
 
-def _and_around(name: str) -> list[str]:
-    """A name and those of the modules around it, from the inside out."""
+def _with_parents(name: str) -> list[str]:
+    """A module and the packages around it, innermost first; ``module:name`` alone."""
     module, colon, _ = name.partition(":")
     names = [name] if colon else []
     while module and not colon:
@@ -70,14 +73,14 @@ def _and_around(name: str) -> list[str]:
 
 
 def of_distribution(module: str, environment: Environment | None) -> str:
-    """What the payload was made with, and what is here, where these differ."""
+    """The distributions of a module whose version differs between sender and here."""
     top = module.partition(".")[0]
-    told = []
+    hints = []
     for name, version, modules in environment[3] if environment else ():
         if top in modules:
             here = lazy.load("_environment.distributions").version_of(name)
             if here is None:
-                told.append(f"made with {name} {version}, which is not installed here")
+                hints.append(f"made with {name} {version}, which is not installed here")
             elif here != version:
-                told.append(f"made with {name} {version}, here is {here}")
-    return "; ".join(told)
+                hints.append(f"made with {name} {version}, here is {here}")
+    return "; ".join(hints)

@@ -1,9 +1,10 @@
-"""Where libraries moved names to, and what the standard library has no more.
+"""Known moves of names between versions of libraries, and names that Python removed.
 
-Loaded when something is not here. Rules are those of ``renames.py``; each is tried in
-a process that lacks the old name, so both directions may stand here: senders are newer
-than receivers as often as older. Tested by tests/python/imports/test_known_moves.py
-and, against the libraries, tests/libraries/test_moved_names.py.
+Loaded when a name does not exist here. Rules are those of ``renames.py``; each applies
+only where the old name does not exist, so a table may hold both directions: senders are
+newer than receivers as often as older. Tested by
+tests/python/imports/test_known_moves.py and, against the libraries,
+tests/libraries/test_moved_names.py.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ def _both(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_python() -> Iterator[tuple[str, str]]:
-    # 3.13 alone says so of its paths.
+    # Only 3.13 has these modules.
     yield "pathlib._local", "pathlib"
     yield "pathlib._abc", "pathlib"
-    # What classes and functions of public modules say of themselves in some versions.
+    # The ``__module__`` of public classes and functions in some versions.
     yield "_py_warnings", "warnings"  # From 3.14 on.
     yield "math.integer", "math"  # From 3.15 on.
     yield "zipfile._path", "zipfile"  # From 3.12 on.
@@ -52,7 +53,7 @@ def _of_python() -> Iterator[tuple[str, str]]:
         yield f"compression.{name}", name
     yield from _both("_compression", "compression._common._streams")
     yield from _both("cProfile", "profiling.tracing")  # From 3.15 on.
-    # From 3.14 on; Union is another thing then.
+    # From 3.14 on; Union differs then.
     yield "annotationlib:ForwardRef", "typing:ForwardRef"
     yield "annotationlib:get_annotations", "inspect:get_annotations"
     yield "annotationlib", "typing"
@@ -69,7 +70,7 @@ def _of_python() -> Iterator[tuple[str, str]]:
     # The __subclasshook__ of protocols, from 3.12 on.
     hook = "waybill._kinds.callables:protocol_hook"
     yield "typing:_proto_hook", hook
-    # What that of 3.11 calls, which is replaced by the receiver's own.
+    # Called by the hook of 3.11, which the receiver's own replaces.
     yield "typing:_is_callable_members_only", hook
     yield "typing:NoExtraItems", "typing:Any"  # From 3.15 on; it is left out.
     for name in "Num", "Str", "Bytes", "NameConstant", "Ellipsis":  # Until 3.13.
@@ -95,8 +96,8 @@ def _of_numpy() -> Iterator[tuple[str, str]]:
     yield from _both("numpy.core.*", "numpy._core.*")
     for name in _NUMPY_LIB.split():
         yield from _both(f"numpy.lib.{name}", f"numpy.lib._{name}_impl")
-    words = _NUMPY_NAMES.split()
-    for old, new in zip(words[::2], words[1::2], strict=True):
+    names = _NUMPY_NAMES.split()
+    for old, new in zip(names[::2], names[1::2], strict=True):
         yield f"numpy:{old}", f"numpy:{new}"
     yield "numpy:trapezoid", "numpy:trapz"
     for name in (

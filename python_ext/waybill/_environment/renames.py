@@ -1,6 +1,6 @@
-"""Names that are others where a payload arrives than where it was made.
+"""Names that differ between the sender and the receiver of a payload.
 
-Rules are looked up, never searched: by the whole name, and by each package around it.
+Rules are found by lookup, not by search: for the whole name, and for each package.
 Tested by tests/python/imports/test_renames.py and test_known_moves.py.
 """
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-#: How many names that were renamed are told.
+#: Most entries of `Renames.applied`.
 MAX_APPLIED = 10_000
 
 
 class Renames:
-    """Rules for ``loads(data, renames=...)`` that are checked once, and what they did.
+    """Rules for ``loads(data, renames=...)``, checked once, and a record of their use.
 
     ``rules`` is a dict from old names to new ones, of three kinds:
 
-    - ``"old.module": "new.module"``: a module, without what is below it;
-    - ``"old.package.*": "new.package.*"``: a package and all that is below it;
-    - ``"old.module:Name": "new.module:Other"``: what a module has under a name, with
-      what is inside of that.
+    - ``"old.module": "new.module"``: a module, without its submodules;
+    - ``"old.package.*": "new.package.*"``: a package with all its submodules;
+    - ``"old.module:Name": "new.module:Other"``: a global of a module, with its
+      attributes.
 
-    A name goes before a module, a module before a package, an inner package before an
-    outer one; one rule is applied. They hold even where the old name exists. With
-    ``known``, moves of libraries that waybill knows are tried besides, for what is not
-    here. Raises ValueError or TypeError for what is no rule.
+    The most specific rule applies: that for a global before that for its module, then
+    the innermost package. Rules apply even if the old name exists. With ``known``,
+    moves of libraries that waybill knows are tried too, for names that do not exist
+    here. Raises ValueError or TypeError for a malformed rule.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Renames:
     ) -> None:
         self._rules: Mapping[str, str] = dict(rules or {})
         self._known = known
-        #: What was renamed so far, by old name: the first 10 000.
+        #: New names by old name, of those used so far: at most 10 000.
         self.applied: dict[str, str] = {}
         for old, new in self._rules.items():
             _check(old, new)
@@ -47,35 +47,35 @@ class Renames:
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (dict(self._rules), self._known)
 
-    # The rest is for the extension.
+    # The extension calls the methods below.
 
     def _module(self, name: str) -> str | None:
-        """The module that the caller means by a name; None if there is no rule."""
+        """The new name of a module by the rules of the caller; None without a rule."""
         return _module_by(self._rules, name)
 
     def _name(self, module: str, path: str) -> tuple[str, str] | None:
-        """The same for what a module has, by a rule about that name."""
+        """The new (module, path) of a global by the rules; None without a rule."""
         return _name_by(self._rules, module, path)
 
     def _has_names_of(self, module: str) -> bool:
-        """Whether a rule is about what a module has."""
+        """Whether there is a rule for a global of a module."""
         start = f"{module}:"
-        # The cell of a generator is what CPython 3.11 loses where memory is short.
+        # A generator expression would lose its cell in CPython 3.11 if memory runs out.
         for old in self._rules:  # noqa: SIM110
             if old.startswith(start):
                 return True
         return False
 
     def _known_module(self, name: str, error: object) -> str | None:
-        """Where a module went that cannot be imported, which is what ``error`` says."""
+        """The known new name of a module whose import raised ``error``, or None."""
         lacking = getattr(error, "name", None)
-        # That one, or a package around it; not what it needs itself.
+        # The module or a package of it must be missing, not one that it imports.
         if not self._known or not isinstance(lacking, str) or not lacking:
             return None
         return moved_module(name) if f"{name}.".startswith(f"{lacking}.") else None
 
     def _known_name(self, module: str, path: str) -> tuple[str, str] | None:
-        """Where a name went that a module does not have."""
+        """The known new (module, path) of a global that a module lacks, or None."""
         if not self._known:
             return None
         from waybill._environment.known_moves import MOVES
@@ -92,8 +92,8 @@ def _remade(rules: Mapping[str, str], known: bool) -> Renames:
 
 
 def renames_of(given: object) -> Renames:
-    """What ``loads`` takes, ready to be asked. A dict is used as it is: its rules are
-    checked when they apply."""
+    """The argument of ``loads`` as Renames. A dict is used without a copy; its rules
+    are checked when they apply."""
     if isinstance(given, Renames):
         return given
     if not hasattr(given, "keys") or not hasattr(given, "get"):
@@ -104,7 +104,7 @@ def renames_of(given: object) -> Renames:
 
 
 def moved_module(name: str) -> str | None:
-    """Where a library moved a module of this name to, or from; None if nobody knows."""
+    """The known new or old name of a module; None if no move of it is known."""
     from waybill._environment.known_moves import MOVES
 
     return _module_by(MOVES, name)
@@ -167,6 +167,6 @@ def _is_name(text: str) -> bool:
     return not has_marks and all(text.split("."))
 
 
-#: For who is given no rules.
+#: For loads without rules: only known moves.
 KNOWN = Renames()
 Renames.__module__ = "waybill.environment"

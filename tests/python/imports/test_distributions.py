@@ -132,13 +132,13 @@ def test_metadata_without_name_or_version_tells_nothing(folder, text):
 
 
 def test_what_is_known_is_bounded(folder, monkeypatch):
-    monkeypatch.setattr(distributions, "MAX_KNOWN", 10)
+    monkeypatch.setattr(distributions, "MAX_CACHED", 10)
     install(folder, "hardware", "2.5", ["tool"])
 
     for number in range(100):
         assert owners(f"nothing{number}", "tool") == {"tool": ["hardware 2.5"]}
 
-    assert len(distributions._world.known) <= 10
+    assert len(distributions._cache.by_module) <= 10
 
 
 def test_what_is_known_is_not_looked_for_again(folder, monkeypatch):
