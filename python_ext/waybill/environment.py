@@ -130,7 +130,7 @@ def _versions_of(modules: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _lacking(names: Iterable[str], versions: Mapping[str, str] | None) -> set[str]:
+def _find_missing(names: Iterable[str], versions: Mapping[str, str] | None) -> set[str]:
     """The modules among ``names`` that do not exist here; or, if ``versions`` is the
     result of ``versions`` in another process, those that do not exist there: neither in
     it nor in the standard library."""

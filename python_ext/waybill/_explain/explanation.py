@@ -198,10 +198,10 @@ class Explanation:
         """What the extension told, with the imports marked that are missing: they are
         looked for when somebody asks."""
         if not self._is_marked:
-            from waybill.environment import _lacking
+            from waybill.environment import _find_missing
 
             names = [row[0] for row, _ in _core.explanation_imports(self._told)]
-            _core.mark_missing(self._told, _lacking(names, self._versions))
+            _core.mark_missing(self._told, _find_missing(names, self._versions))
             self._is_marked = True
         return self._told
 
