@@ -1,8 +1,8 @@
-"""Payloads inside pickles: what loads with ``pickle.loads`` takes them as they are.
+"""Payloads inside pickles, which ``pickle.loads`` reads.
 
-The stream is what pickle would write for an object that is reduced to a call of
-``load`` or ``load_shared`` with the payload. Its form is in docs/integrations.md.
-Tested by tests/python/streams/test_pickled.py and test_shared_objects.py.
+The stream is the pickle of an object that is reduced to a call of ``load`` or
+``load_shared`` with the payload. docs/integrations.md specifies it. Tested by
+tests/python/streams/test_pickled.py and test_shared_objects.py.
 """
 
 from __future__ import annotations
@@ -24,80 +24,80 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: How many objects `load_shared` keeps, and how many bytes of their payloads.
+#: Most objects that `load_shared` caches, and most bytes of their payloads.
 MAX_SHARED, MAX_SHARED_BYTES = 256, 64 * 1024 * 1024
 
 
 def load(payload: Buffer, buffers: Iterable[Buffer] | None = None) -> Any:
-    """What pickles call: ``loads``, under the options that ``restrict`` set."""
+    """Called by pickles: ``loads``, under the options of ``restrict``."""
     return loads(payload) if buffers is None else loads(payload, buffers=buffers)
 
 
 def load_or(
     payload: Buffer, instead: tuple[Any, ...], buffers: Iterable[Buffer] | None = None
 ) -> Any:
-    """``load``, or what a function makes of the error and some values of its own."""
+    """``load``; if it raises, ``instead[0](error, *instead[1:])``."""
     try:
         return load(payload, buffers)
-    except (Exception, SystemExit) as error:  # A module may raise the second.
+    except (Exception, SystemExit) as error:  # A module may raise SystemExit.
         make, *values = instead
         return make(error, *values)
 
 
 def load_shared(payload: bytes) -> Any:
-    """``load`` once for each content: what equal payloads hold is one object here, as
-    what is imported from a module is."""
+    """``load`` once for each content: equal payloads give one object, as an import of a
+    module does."""
     return _shared.load(payload)
 
 
 class SharedObjects:
-    """Objects by the bytes they came in, those used last. For any number of threads."""
+    """A bounded LRU cache of objects by payload. Safe for use by several threads."""
 
     def __init__(self) -> None:
-        # Each with the generation of class state that it was loaded in.
+        # Each object with the generation of class state in which it was loaded.
         self._objects: OrderedDict[tuple[int, bytes], tuple[Any, int]] = OrderedDict()
         self._make_lock()
 
     def _make_lock(self) -> None:
-        """A new one for forked processes: who held the old one is not in them."""
+        """Makes a new lock, also after a fork: another thread may have held it."""
         self._lock = allocate_lock()
 
     def load(self, payload: bytes) -> Any:
-        # What was accepted under earlier options has to be asked about again.
+        # Earlier restrictions may have accepted what the present ones refuse.
         key = restrictions(), payload
         with self._lock:
-            known = self._objects.get(key)
-            if known is not None:
+            cached = self._objects.get(key)
+            if cached is not None:
                 self._objects.move_to_end(key)
-                if known[1] == TABLE.generation:
-                    return known[0]
-        # Another payload has said something else of a class since: then the object is
-        # the one that it was, but what this payload says of classes counts again.
+                if cached[1] == TABLE.generation:
+                    return cached[0]
+        # Another payload has set other class state since. Load again, so that the state
+        # in this payload takes effect, but return the object that is cached.
         value = loads(payload)
         with self._lock:
-            # Another thread may have been first; then its object is the one.
+            # Another thread may have loaded it first: use its object.
             value = self._objects.get(key, (value, 0))[0]
             self._objects[key] = value, TABLE.generation
             dropped = []
-            while self._is_beyond_its_bounds():
+            while self._is_over_limit():
                 dropped.append(self._objects.popitem(last=False))
-        # Without the lock: what goes may run code of its own, which may load something.
+        # Outside of the lock: finalizers of dropped objects may call load.
         del dropped
         return value
 
     def clear(self) -> None:
-        """Forgets all; what is in use stays."""
+        """Removes all objects from the cache."""
         with self._lock:
             self._objects.clear()
 
-    def _is_beyond_its_bounds(self) -> bool:
+    def _is_over_limit(self) -> bool:
         size = sum(len(payload) for _, payload in self._objects)
         return len(self._objects) > MAX_SHARED or size > MAX_SHARED_BYTES
 
 
 def __getattr__(name: str) -> Any:
-    """What pickles of another version may name, which all begin so. Others are told as
-    ever: there are programs that ask all modules for some name."""
+    """Raises an error about versions for a function that pickles of another version may
+    call. Other names raise AttributeError: some programs probe modules for names."""
     if not name.startswith("load_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from waybill import __version__
@@ -126,12 +126,12 @@ class pickled(Generic[T]):
     >>> pickle.loads(pickle.dumps(add))(3, 4)
     7
 
-    What arrives is the object itself. It is packed here and now, once: it raises what
+    A receiver gets the object itself. It is encoded here, once: this raises what
     ``dumps`` raises, takes its options, and later changes of the object do not travel.
-    Functions and classes are one object in each process they arrive in, however often
-    they are sent, as if they had been imported there; other objects are new ones each
-    time, and so are functions that hold arrays or other buffers. These are not copied:
-    the pickle takes them out of band if it can.
+    A function or class is one object in each receiving process, however often it is
+    sent, as if it were imported; other objects are new each time, and so are functions
+    that refer to arrays or other buffers. Buffers are not copied: the pickle takes them
+    out of band if it can.
     """
 
     def __init__(self, obj: T, **options: Any) -> None:
@@ -158,5 +158,5 @@ class pickled(Generic[T]):
         return (load_shared if is_shared else load), (self._payload,)
 
     def __dask_tokenize__(self) -> tuple[str, bytes]:
-        """Equal content is equal to Dask."""
+        """Equal content has an equal token in Dask."""
         return "waybill.pickled", self._payload

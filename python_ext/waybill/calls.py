@@ -1,7 +1,7 @@
-"""Calls that travel: a payload with a function and its arguments goes out, one with the
-outcome comes back.
+"""Calls between processes: one payload holds a function and its arguments, another one
+the outcome.
 
-docs/calls.md says what is in them. Tested by tests/python/api/test_calls.py.
+docs/calls.md describes both. Tested by tests/python/api/test_calls.py.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ __all__ = [
 
 
 class CallError(Error):
-    """A call was not made where it was sent, or has not come to an end: who sends it
-    again may have it run twice.
+    """A call was not made, or its outcome is unknown: a retry may run it twice.
 
-    ``code`` names why in one word, ``timed_out`` or ``bad_signature`` for example, and
-    ``detail`` in a sentence. Whoever makes the calls chooses both.
+    ``code`` is the reason as an identifier, such as ``timed_out`` or ``bad_signature``;
+    ``detail`` is one sentence. The software that makes the calls chooses both.
     """
 
     def __init__(self, code: str, detail: str) -> None:
@@ -47,11 +46,11 @@ class CallError(Error):
 
 
 class RemoteError(Error):
-    """A call raised something that is not raised here: it could not travel, cannot be
-    loaded or is not let in, or it would end this process.
+    """A call raised an exception that is not raised here: it could not be sent, cannot
+    be loaded, is denied by a policy, or would end this process.
 
-    ``type_name`` and ``message`` tell what it was; ``traceback``, which is a note too,
-    is its text. The ``__cause__`` is what went wrong when it was loaded.
+    ``type_name`` and ``message`` describe it; ``traceback``, which is also a note, is
+    its text. The ``__cause__`` is the error of loading it.
     """
 
     def __init__(self, type_name: str, message: str, traceback: str) -> None:
@@ -69,7 +68,7 @@ def dumps_call(
     kwargs: Mapping[str, object] | None = None,
     **options: Any,
 ) -> bytes:
-    """A payload that asks for ``function(*args, **kwargs)``; options of ``dumps``."""
+    """A payload that requests ``function(*args, **kwargs)``; options of ``dumps``."""
     return dumps((function, tuple(args), dict(kwargs or {})), **options)
 
 
@@ -80,13 +79,12 @@ def run_call(
     compress: Compress | None = None,
     **options: Any,
 ) -> bytes:
-    """Makes the call in a payload of ``dumps_call``; its outcome as a payload.
+    """Makes the call in a payload of ``dumps_call``; returns its outcome as a payload.
 
-    What the function raises is an outcome too, SystemExit included; KeyboardInterrupt
-    alone comes through, for it is meant for this process. ``key`` signs the outcome,
-    and ``compress`` is about it as that of ``dumps``; other options are those of
-    ``loads``. Raises what ``loads`` raises, and DecodeError for a payload that is no
-    call.
+    An exception of the function is an outcome too, also SystemExit; KeyboardInterrupt
+    is raised, since it is meant for this process. ``key`` signs the outcome and
+    ``compress`` compresses it, as in ``dumps``; other options are those of ``loads``.
+    Raises what ``loads`` raises, and DecodeError if the payload does not hold a call.
     """
     return _carry_out(loads(data, **options), compress, key)
 
@@ -94,48 +92,51 @@ def run_call(
 def _carry_out(
     call: object, compress: Compress | None = None, key: SigningKey | None = None
 ) -> bytes:
-    """``run_call`` with what is in the payload."""
+    """``run_call`` for a loaded call. The C++ library calls it."""
     function, args, kwargs = _parts_of(call)
     try:
         return dumps({"result": function(*args, **kwargs)}, key=key, compress=compress)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        # This frame is nothing that the sender knows.
+        # Leave out this frame, which is not part of the sender's code.
         error.__traceback__ = _without_first(error)
-        told = _described(error)
-    return dumps({"raised": told}, key=key, compress=compress)
+        described = _describe(error)
+    return dumps({"raised": described}, key=key, compress=compress)
 
 
 def loads_outcome(data: Buffer, **options: Any) -> Any:
-    """What the call returned; or raises what it raised. Options: those of loads.
+    """The result of a call, or raises its exception. Options are those of ``loads``.
 
-    The exception has the traceback that it had there. Raises RemoteError for one that
-    could not travel, cannot be loaded here or is not let in, or that would end this
-    process, as SystemExit would; CallError if the call was not made or has not come to
-    an end.
+    The exception has its original traceback. Raises RemoteError in place of one that
+    could not be sent, cannot be loaded, is denied by a policy, or would end this
+    process, as SystemExit would; CallError if the call was not made or its outcome is
+    unknown.
     """
     return result_of(loads(data, **options), **options)
 
 
 def result_of(outcome: object, **options: Any) -> Any:
-    """``loads_outcome`` for an outcome that is loaded already, from a stream say.
+    """``loads_outcome`` for an outcome that is loaded already, for example from a
+    stream.
 
-    What was raised is in a payload of its own, and loaded here: ``policy``, ``limits``
-    and ``renames`` have to be given here too, or it is loaded without.
+    An exception is in a payload of its own and loaded here: pass ``policy``, ``limits``
+    and ``renames`` here as well, or they do not apply to it.
     """
     match outcome:
         case {"result": value}:
             return value
-        case {"raised": {"type": str(), "message": str(), "traceback": str()} as told}:
-            raise _exception_of(told, options)
+        case {
+            "raised": {"type": str(), "message": str(), "traceback": str()} as raised
+        }:
+            raise _load_exception(raised, options)
         case {"failed": {"code": str(code), "detail": str(detail)}}:
             raise CallError(code, detail)
-    raise refusal("malformed", "the payload is no outcome of a call", 0)
+    raise refusal("malformed", "the payload is not the outcome of a call", 0)
 
 
-#: Options of loads that hold for what was raised.
-_OF_ERRORS = "policy", "limits", "renames"
+#: Options of ``loads`` that apply to the payload of an exception.
+_EXCEPTION_OPTIONS = "policy", "limits", "renames"
 
 
 def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
@@ -146,7 +147,7 @@ def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
             and all(isinstance(name, str) for name in kwargs)
         ):
             return function, args, kwargs
-    raise refusal("malformed", "the payload is no call; dumps_call() makes one", 0)
+    raise refusal("malformed", "the payload is not a call; dumps_call() makes one", 0)
 
 
 def _without_first(error: BaseException) -> Any:
@@ -154,26 +155,26 @@ def _without_first(error: BaseException) -> Any:
     return place.tb_next if place is not None else None
 
 
-def _described(error: BaseException) -> dict[str, object]:
-    """An exception as plain data, with itself in a payload of its own: who lets in data
-    only can read the rest."""
-    told: dict[str, object] = dict(
-        zip(("type", "message", "traceback"), _words_of(error), strict=True)
+def _describe(error: BaseException) -> dict[str, object]:
+    """An exception as plain data, and in a payload of its own: a receiver whose policy
+    allows only data can read the rest."""
+    described: dict[str, object] = dict(
+        zip(("type", "message", "traceback"), _texts_of(error), strict=True)
     )
     try:
-        told["exception"] = dumps(error)
-    except BaseException as failure:  # Something that hangs on it cannot travel.
-        told["exception"] = None
-        told["why"] = f"{type(failure).__name__}: {failure}"
-    return told
+        described["exception"] = dumps(error)
+    except BaseException as failure:  # An object that it refers to cannot be sent.
+        described["exception"] = None
+        described["why"] = f"{type(failure).__name__}: {failure}"
+    return described
 
 
-def _words_of(error: BaseException) -> tuple[str, str, str]:
-    """The name of an exception's type, its message and its traceback."""
+def _texts_of(error: BaseException) -> tuple[str, str, str]:
+    """(full name of the type, message, traceback) of an exception, as text."""
     import traceback
 
     kind = type(error)
-    # All of these run code of the exception's class, which may raise anything.
+    # Both run code of the exception's class, which may raise anything.
     try:
         message = str(error)
     except BaseException as failure:
@@ -185,14 +186,16 @@ def _words_of(error: BaseException) -> tuple[str, str, str]:
     return f"{kind.__module__}.{kind.__qualname__}", message, text
 
 
-def _exception_of(told: Mapping[str, Any], options: Mapping[str, Any]) -> Exception:
-    terms = {name: options[name] for name in _OF_ERRORS if name in options}
-    remote = RemoteError(told["type"], told["message"], told["traceback"])
-    if told.get("exception") is None:
-        remote.add_note(f"It could not travel: {told.get('why', 'nobody says why')}")
+def _load_exception(raised: Mapping[str, Any], options: Mapping[str, Any]) -> Exception:
+    used = {name: options[name] for name in _EXCEPTION_OPTIONS if name in options}
+    remote = RemoteError(raised["type"], raised["message"], raised["traceback"])
+    if raised.get("exception") is None:
+        remote.add_note(
+            f"It could not travel: {raised.get('why', 'no reason is given')}"
+        )
         return remote
     try:
-        error = loads(told["exception"], **terms)
+        error = loads(raised["exception"], **used)
         if isinstance(error, Exception):
             return error
     except KeyboardInterrupt:

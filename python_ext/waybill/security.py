@@ -1,6 +1,6 @@
-"""Who may send what to this process: policies, limits, keys and signatures of payloads.
+"""Controls what this process loads and from whom: policies, limits, keys, signatures.
 
-docs/security.md and docs/signatures.md tell how to use them.
+docs/security.md and docs/signatures.md explain their use.
 """
 
 from __future__ import annotations
@@ -36,15 +36,16 @@ _DEFAULTS = _core.LIMITS
 
 
 class Limits(NamedTuple):
-    """Ceilings for what a payload may come to; None is no ceiling.
+    """Upper bounds for a payload; None means no bound.
 
-    What is beyond one is refused with a DecodeError whose code is "limit_exceeded",
-    before anything is imported or built. ``STRICT_LIMITS`` are those for strangers.
+    A payload beyond a bound is refused with a DecodeError whose code is
+    "limit_exceeded", before anything is imported or built. ``STRICT_LIMITS`` are for
+    payloads of strangers.
     """
 
     #: Bytes of the payload.
     max_bytes: int | None = _DEFAULTS[0]
-    #: Values in it, each key and item counted.
+    #: Values in it; each key and each item counts.
     max_values: int | None = _DEFAULTS[1]
     #: Containers inside containers.
     max_depth: int | None = _DEFAULTS[2]
@@ -54,31 +55,30 @@ class Limits(NamedTuple):
     max_integer: int | None = _DEFAULTS[4]
     #: Items of one container.
     max_items: int | None = _DEFAULTS[5]
-    #: Bytes of memory that its data takes, as estimated from above.
+    #: Bytes of memory for its data, as an upper estimate.
     max_memory: int | None = _DEFAULTS[6]
-    #: Values when what is referred to counts each time ("billion laughs").
+    #: Values if each reference counts as a copy of its target ("billion laughs").
     max_unfolded: int | None = _DEFAULTS[7]
-    #: Steps that keys may take beyond 256 each, to be hashed and, where this is
-    #: below the default, to be put in their place; then NaN is refused as a key, too.
+    #: Steps beyond 256 for each key to hash it and, if this is below the default, to
+    #: insert it into its table; then NaN is refused as a key, too.
     max_key_steps: int | None = _DEFAULTS[8]
 
 
-#: For payloads from strangers; what policies that let no code in go with, unless others
-#: are given.
+#: For payloads of strangers; the default under a policy that allows no code by value.
 STRICT_LIMITS = Limits(*_core.STRICT_LIMITS)
 
 
 class Verdict(NamedTuple):
-    """A policy's answer, with the rule that decided; None if no rule has an answer."""
+    """The decision of a policy, with the rule that made it; None if no rule applied."""
 
     allowed: bool
     rule: str | None
 
 
 class Policy:
-    """What payloads may do while they are loaded: rules, of which the first decides.
+    """Rules for what payloads may do while they are loaded; the first match decides.
 
-    One rule on each line; what no rule allows is denied::
+    One rule on each line; a request that no rule allows is denied::
 
         deny import numpy.ctypeslib           # exceptions come first
         allow import numpy.*                  # modules
@@ -86,16 +86,17 @@ class Policy:
         allow call collections:OrderedDict    # calls while objects are built
         allow code                            # functions and classes by value
 
-    A pattern is a dotted name, a name with ``.*`` for it and all below it, or ``*``.
-    Who may call a thing may look it up and import its module; where an import is
-    denied, so is the rest. A UserWarning says where rules deny by name what a later one
-    allows by a wildcard. A seat belt, no sandbox: see docs/security.md.
+    A pattern is a dotted name, a name with ``.*`` for it and all below it, or ``*``. A
+    rule that allows a call also allows its lookup and the import of its module; if an
+    import is denied, so are lookups and calls in it. A UserWarning reports a name that
+    is denied by name and allowed by a later wildcard. A policy is a seat belt, not a
+    sandbox: see docs/security.md.
     """
 
     __slots__ = ("_handle", "rules")
 
     _handle: object
-    #: The text that it was made from.
+    #: The text of the rules.
     rules: str
 
     def __init__(self, rules: str = "") -> None:
@@ -119,22 +120,22 @@ class Policy:
         return Policy, (self.rules,)
 
     def ask(self, request: str, module: str = "", name: str = "") -> Verdict:
-        """Whether it allows a request: "import", "lookup", "call" or "code"."""
+        """The decision on a request: "import", "lookup", "call" or "code"."""
         return Verdict(*_core.ask(self._handle, request, module, name))
 
 
-#: Data, and what the standard library makes of it: dates, decimals, UUIDs, paths,
+#: Plain data and value types of the standard library: dates, decimals, UUIDs, paths,
 #: deques, counters, ordered dicts.
 STANDARD_TYPES = Policy(_core.STANDARD_TYPES)
-#: No code by value; whatever is installed may be called.
+#: No code by value; any installed function may be called.
 INSTALLED_CODE = Policy("allow call *")
 
 
 class SigningKey:
-    """What signs payloads: a private key, or a key that both sides share (MAC).
+    """A key that signs payloads: a private key, or a secret of both sides (MAC).
 
-    The secret is held where Python cannot see it, in memory that is wiped when the key
-    dies. What is no key, or not one to sign with, raises SignatureError, which tells
+    The secret is in memory that Python cannot read and that is wiped when the key dies.
+    A malformed key, or one that cannot sign, raises SignatureError, whose text reveals
     nothing of it.
     """
 
@@ -154,22 +155,22 @@ class SigningKey:
 
     @classmethod
     def generate(cls, algorithm: str = "ed25519") -> SigningKey:
-        """A new key: "ed25519", or "mac" for one that both sides share."""
+        """A new key: "ed25519", or "mac" for a secret that both sides share."""
         return cls._of(_core.generate_key(algorithm))
 
     @classmethod
     def from_file(cls, path: StrPath) -> SigningKey:
-        """The key in a file that nobody but its owner may use."""
+        """The key in a file that only its owner can access."""
         return cls._of(_core.read_key("file", os.fsencode(path)))
 
     @classmethod
     def from_environment(cls, name: str) -> SigningKey:
-        """The key in the environment variable of that name, which keeps its text."""
+        """The key in an environment variable, which keeps its value."""
         return cls._of(_core.read_key("environment", os.fsencode(name)))
 
     @classmethod
     def from_text(cls, text: str) -> SigningKey:
-        """The key that a text is. Who has the text has the secret: prefer a file."""
+        """The key in a text. The text is as secret as the key: prefer a file."""
         return cls._of(_core.read_key("text", text))
 
     @property
@@ -179,16 +180,17 @@ class SigningKey:
 
     @property
     def id(self) -> str:
-        """16 hexadecimal digits, by which the two halves of a key know each other."""
+        """16 hexadecimal digits, equal for the private and the public half of a key."""
         return _core.describe_key(self._handle)[1]
 
     @property
     def public_text(self) -> str:
-        """The line for those who check. SignatureError for a MAC key: it has none."""
+        """The public key, as a line of text. Raises SignatureError for a MAC key."""
         return _core.public_text(self._handle)
 
     def save(self, path: StrPath) -> None:
-        """Writes the secret to a new file for its owner alone; never overwrites."""
+        """Writes the secret to a new file that only its owner can access; never
+        overwrites one."""
         _core.save_key(self._handle, os.fsencode(path))
 
     def __repr__(self) -> str:
@@ -202,11 +204,11 @@ class SigningKey:
 
 
 class KeyRing:
-    """The keys by which payloads are accepted: public keys and MAC keys.
+    """The public keys and MAC keys whose signatures are accepted.
 
-    Several may be known at a time, so that senders can change theirs one by one. A
-    private key is refused: who only checks should hold nothing that signs. ``keys``
-    are what ``add`` takes.
+    It may hold several, so that senders can replace theirs one by one. A private key is
+    refused: a process that only verifies should hold none. ``keys`` are arguments of
+    ``add``.
     """
 
     __slots__ = ("_handle",)
@@ -218,7 +220,7 @@ class KeyRing:
 
     @classmethod
     def from_file(cls, *paths: StrPath) -> KeyRing:
-        """The keys in these files; nobody but its owner may use one with MAC keys."""
+        """The keys in these files; only its owner may access one with MAC keys."""
         ring = cls()
         for path in paths:
             _core.add_keys(ring._handle, "file", os.fsencode(path))
@@ -226,18 +228,18 @@ class KeyRing:
 
     @classmethod
     def from_environment(cls, name: str) -> KeyRing:
-        """The keys in the environment variable of that name, one in each line."""
+        """The keys in an environment variable, one on each line."""
         ring = cls()
         _core.add_keys(ring._handle, "environment", os.fsencode(name))
         return ring
 
     @classmethod
     def from_text(cls, text: str) -> KeyRing:
-        """The keys in a text, one in each line."""
+        """The keys in a text, one on each line."""
         return cls(text)
 
     def add(self, key: str | SigningKey) -> None:
-        """Adds the keys of a text, or what checks the signatures of a SigningKey."""
+        """Adds the keys in a text, or the key that verifies those of a SigningKey."""
         if isinstance(key, SigningKey):
             _core.add_key(self._handle, key._handle)
         else:
@@ -245,7 +247,7 @@ class KeyRing:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of the keys, in the order in which they were added."""
+        """The ids of the keys, in the order they were added."""
         return tuple(_core.key_ids(self._handle))
 
     def __len__(self) -> int:
@@ -262,11 +264,11 @@ class KeyRing:
 
 
 def sign(data: Buffer, key: SigningKey, application: Buffer | None = None) -> bytes:
-    """The payload with a signature; one that it has is replaced.
+    """The payload with a signature, which replaces any other.
 
-    With ``application``, its application field is replaced too, by these bytes; empty
-    ones take it away. ``dumps(obj, key=key, application=...)`` gives the same in one
-    step. Raises DecodeError for what is no payload.
+    If ``application`` is given, these bytes replace its application field; empty bytes
+    remove it. ``dumps(obj, key=key, application=...)`` gives the same in one step.
+    Raises DecodeError for a malformed payload.
     """
     if application is not None:
         data = _core.with_application(data, application)
@@ -276,18 +278,19 @@ def sign(data: Buffer, key: SigningKey, application: Buffer | None = None) -> by
 def verify(data: Buffer, keys: KeyRing) -> None:
     """Raises SignatureError unless the payload is signed by one of these keys.
 
-    Then checks its form, as ``waybill verify`` does, and raises DecodeError. Nothing is
-    parsed before the signature has proven right, and nothing built at all. To load what
-    was verified, load these same bytes: what is read twice may have changed.
+    Then checks its form, as ``waybill verify`` does, and raises DecodeError. Parses
+    nothing before the signature is verified, and builds nothing. To load a verified
+    payload, load these same bytes: a file may change between two reads.
     """
     _core.verify(data, _handle_of("keys", keys))
 
 
 def application(data: Buffer, keys: KeyRing | None = None) -> bytes | None:
-    """What the sender put beside the object, by ``dumps(obj, application=...)``.
+    """The bytes that the sender passed to ``dumps(obj, application=...)``, or None.
 
-    A nonce, a task's id, an expiry: known before anything is loaded. With ``keys`` the
-    signature is checked first. Without, anybody may have written it.
+    For example a nonce, a task's id or an expiry, readable before anything is loaded.
+    With ``keys`` the signature is verified first. Without, anybody may have written
+    them.
     """
     return _core.application(data, None if keys is None else _handle_of("keys", keys))
 
@@ -296,8 +299,8 @@ _KINDS: dict[str, Any] = {"policy": Policy, "key": SigningKey, "keys": KeyRing}
 
 
 def _handle_of(option: str, given: Any) -> object:
-    """What the extension takes for a policy, a key or a ring. TypeError for what is
-    none, which does not show what may be a secret."""
+    """The extension's handle of a policy, key or key ring. Raises TypeError for any
+    other value, and does not show one that may be secret."""
     kind = _KINDS[option]
     if isinstance(given, kind):
         return given._handle

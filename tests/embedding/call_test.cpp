@@ -59,7 +59,7 @@ TEST(Call, IsMalformedIfThePayloadIsNone) {
 
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, ErrorCode::kMalformed);
-  EXPECT_TRUE(outcome.error().detail.starts_with("the payload is no call"));
+  EXPECT_TRUE(outcome.error().detail.starts_with("the payload is not a call"));
 }
 
 TEST(Call, NeedsAnInterpreter) {

@@ -1,9 +1,9 @@
-"""What takes the place of messages that cannot be loaded where they arrive.
+"""Substitutes for messages of an engine that their receiver cannot load.
 
-An engine's message says whom its answer is for. If it cannot be loaded, for want of a
-module say, nobody knows that: the engine breaks, or waits for ever. So a few plain
-values stand beside the payload, and make of the error a message that the engine knows.
-Tested by tests/engines/test_failures.py.
+A message names the task or client that waits for it. If it cannot be loaded, for
+example because a module is missing, that name is lost: the engine breaks, or waits for
+ever. So the pickle has a few plain values beside the payload, from which the receiver
+makes a message with the error. Tested by tests/engines/test_failures.py.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from waybill.calls import RemoteError, _words_of
+from waybill.calls import RemoteError, _texts_of
 
-#: A function that gets the error and what follows here: plain values, and classes that
-#: an engine has.
-Instead = tuple[Any, ...]
+#: (function, *values): the function is called with the error and these values, which
+#: are plain values or classes of an engine.
+Fallback = tuple[Any, ...]
 
-#: What stands beside a message, by its type. Engines that are installed add theirs.
-MESSAGES: dict[type, Callable[[Any], Instead]] = {}
+#: Makes the fallback of a message, by its type. Installed integrations add to it.
+MESSAGES: dict[type, Callable[[Any], Fallback]] = {}
 
 
-def instead_of(message: object) -> Instead | None:
-    """What goes beside a message; None for what is no message of an engine."""
+def fallback_of(message: object) -> Fallback | None:
+    """The fallback to send beside a message; None if it is not one of an engine."""
     row = MESSAGES.get(type(message))
     return None if row is None else row(message)
 
 
 class Raising:
-    """In the place of a function that cannot be loaded: raises why."""
+    """Stands for a function that cannot be loaded, and raises the error of loading."""
 
     def __init__(self, error: BaseException) -> None:
         self._error = error
@@ -37,28 +37,28 @@ class Raising:
         raise self._error
 
 
-def of_raised(error: BaseException) -> Instead:
-    """Beside an exception that a task has raised."""
-    return raised, *_words_of(error)
+def fallback_of_exception(error: BaseException) -> Fallback:
+    """The fallback of an exception that a task raised."""
+    return raised, *_texts_of(error)
 
 
 def unwrapped(error: Any) -> Any:
-    """An exception, which engines wrap to go with its traceback."""
+    """The exception in the wrapper in which engines send its traceback."""
     return getattr(error, "exc", error)
 
 
 def raised(failure: BaseException, kind: str, message: str, text: str) -> RemoteError:
-    """In the place of an exception: what it was, and why it is not here."""
+    """Stands for an exception: describes it; its cause is the error of loading it."""
     error = RemoteError(kind, message, text)
     error.__cause__ = failure
     return error
 
 
-# ---- Executors of concurrent.futures and of loky, which are made alike: a call has a
-# ---- number, under which the executor keeps the future.
+# ---- Executors of concurrent.futures and of loky: both number their calls, and store
+# ---- the future of a call under its number.
 
 
-def of_call(call: Any) -> Instead:
+def fallback_of_call(call: Any) -> Fallback:
     return _failing_call, type(call), call.work_id
 
 
@@ -66,29 +66,29 @@ def _failing_call(error: BaseException, kind: Any, work_id: int) -> Any:
     return kind(work_id, Raising(error), (), {})
 
 
-def of_result(result: Any) -> Instead:
+def fallback_of_result(result: Any) -> Fallback:
     rest = {
         name: value
         for name, value in vars(result).items()
         if name not in ("result", "exception")
     }
     error = result.exception
-    told = None if error is None else of_raised(unwrapped(error))
-    if told is not None and hasattr(error, "tb"):
-        told = *told[:-1], error.tb
-    return _failed_result, type(result), rest, told
+    described = None if error is None else fallback_of_exception(unwrapped(error))
+    if described is not None and hasattr(error, "tb"):
+        described = *described[:-1], error.tb
+    return _failed_result, type(result), rest, described
 
 
 def _failed_result(
-    failure: BaseException, kind: Any, rest: dict[str, Any], told: Instead | None
+    failure: BaseException, kind: Any, rest: dict[str, Any], described: Fallback | None
 ) -> Any:
-    return kind(**rest, exception=told_error(failure, told))
+    return kind(**rest, exception=error_of(failure, described))
 
 
-def told_error(failure: BaseException, told: Instead | None) -> BaseException:
-    """The exception that was told of beside, if one was, or else the failure."""
-    if told is None:
+def error_of(failure: BaseException, fallback: Fallback | None) -> BaseException:
+    """The exception that a fallback describes, or the failure if there is none."""
+    if fallback is None:
         return failure
-    make, *words = told
-    error: BaseException = make(failure, *words)
+    make, *values = fallback
+    error: BaseException = make(failure, *values)
     return error

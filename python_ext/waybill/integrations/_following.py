@@ -1,4 +1,4 @@
-"""Options that an engine's ``install()`` takes, and how its workers get them.
+"""The options of an engine's ``install()``, and how its workers receive them.
 
 Tested by tests/engines/test_install_options.py.
 """
@@ -11,19 +11,19 @@ from waybill._api.configuration import configure, forwarded_options
 from waybill._core import dumps, loads
 from waybill.security import Policy
 
-#: A client that sends options can send anything; what is restricted stays so.
+#: A client may send any options: it can send any code. ``restrict`` still applies.
 _ANYTHING = Policy("allow code\nallow call *")
 
-#: What install() was given in this process, of what workers get, and that as a payload.
+#: The options for workers that install() got in this process, and their payload.
 _given: dict[str, Any] = {}
 _packed = b""
 
 
 def take(options: dict[str, Any]) -> None:
-    """Configures this process, and notes what workers are to be told.
+    """Configures this process, and stores the options that workers are to receive.
 
-    Raises what ``configure`` raises, and EncodeError for what cannot travel; then
-    nothing is set.
+    Raises what ``configure`` raises, and EncodeError for options that cannot be sent;
+    then nothing is set.
     """
     global _given, _packed
     if not options:
@@ -35,12 +35,12 @@ def take(options: dict[str, Any]) -> None:
 
 
 def packed() -> bytes:
-    """For ``follow``, in a worker; empty if there is nothing to be told."""
+    """The argument of ``follow`` in a worker; empty if there are no options."""
     return _packed
 
 
 def follow(packed: bytes) -> None:
-    """Configures a worker as its client was; again only if that says something else."""
+    """Configures a worker with the client's options, unless it has them already."""
     global _given, _packed
     if packed and packed != _packed:
         given = loads(packed, policy=_ANYTHING)

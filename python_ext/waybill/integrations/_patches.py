@@ -1,4 +1,4 @@
-"""Attributes that an integration replaces, and puts back."""
+"""Replaces attributes of other packages, and restores them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Patches:
-    """What was there before, for each attribute replaced. Not for several threads."""
+    """The original value of each replaced attribute. Not thread-safe."""
 
     def __init__(self) -> None:
         self._before: list[tuple[object, str, object]] = []
@@ -17,20 +17,20 @@ class Patches:
         return bool(self._before)
 
     def set(self, owner: object, name: str, value: object) -> Any:
-        """Replaces an attribute; gives what it was."""
+        """Replaces an attribute; returns its old value."""
         before = getattr(owner, name)
-        # A static method comes out of its class as a function.
-        kept = vars(owner).get(name, before)
+        # getattr() gives a static method as a function.
+        stored = vars(owner).get(name, before)
         setattr(owner, name, value)
-        self._before.append((owner, name, kept))
+        self._before.append((owner, name, stored))
         return before
 
     def wrap(self, owner: object, name: str, wrapper: Callable[[Any], Any]) -> None:
-        """Replaces an attribute by what ``wrapper`` makes of it."""
+        """Replaces an attribute by ``wrapper(old value)``."""
         self.set(owner, name, wrapper(getattr(owner, name)))
 
     def undo(self) -> None:
-        """All is as it was, in the order opposite to that of the changes."""
+        """Restores all attributes, the last one first."""
         while self._before:
             owner, name, before = self._before.pop()
             setattr(owner, name, before)

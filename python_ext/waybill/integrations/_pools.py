@@ -1,7 +1,8 @@
-"""What goes between a ``multiprocessing.Pool`` and its workers: plain tuples, with two
-numbers that say whom they are for. Where one cannot be loaded, a worker ends, or the
-thread that takes results; if a worker ends, what it had is gone; and who waits for it
-waits for ever. Here they get the error.
+"""Makes a ``multiprocessing.Pool`` report tasks and results that cannot be loaded.
+
+A pool and its workers exchange plain tuples, with the job and the index of a task. If
+one cannot be loaded, a worker or the thread that takes results ends; if a worker ends,
+its task is lost; and the caller waits for ever. Here the caller gets the error.
 
 Tested by tests/engines/test_failures.py.
 """
@@ -21,10 +22,10 @@ from typing import Any, NamedTuple
 
 from waybill.calls import CallError
 from waybill.integrations._failures import (
-    Instead,
+    Fallback,
     Raising,
-    of_raised,
-    told_error,
+    error_of,
+    fallback_of_exception,
     unwrapped,
 )
 from waybill.integrations._patches import Patches
@@ -32,19 +33,19 @@ from waybill.integrations.multiprocessing import ChildrenPickler, ForkingPickler
 from waybill.integrations.pickle import FirstCall
 
 Task = tuple[Any, ...]
-#: A folder, the job and the index of a task.
-Note = tuple[str, int, int]
+#: (folder, job, index) of a task.
+Record = tuple[str, int, int]
 
 
-def instead_of_tuple(message: Any) -> Instead | None:
-    """What goes beside a task or a result of a pool; None beside what ends it."""
+def fallback_of_tuple(message: Any) -> Fallback | None:
+    """The fallback of a task or a result; None for the message that ends a worker."""
     if type(message) is not tuple:
         return None
     if len(message) == 5:
         return _failing_task, *message[:2]
     job, index, (is_success, value) = message
-    told = None if is_success else of_raised(unwrapped(value))
-    return _failed_result, job, index, told
+    described = None if is_success else fallback_of_exception(unwrapped(value))
+    return _failed_result, job, index, described
 
 
 def _failing_task(error: BaseException, job: Any, index: Any) -> Task:
@@ -52,42 +53,42 @@ def _failing_task(error: BaseException, job: Any, index: Any) -> Task:
 
 
 def _failed_result(
-    failure: BaseException, job: Any, index: Any, told: Instead | None
+    failure: BaseException, job: Any, index: Any, described: Fallback | None
 ) -> Task:
-    return job, index, (False, told_error(failure, told))
+    return job, index, (False, error_of(failure, described))
 
 
-class Noted(NamedTuple):
-    """A task, and where the worker that gets it is to note that."""
+class RecordedTask(NamedTuple):
+    """A task, and the folder in which the worker that gets it records that."""
 
     folder: str
     task: Task
 
 
 class TuplePickler(ChildrenPickler):
-    """For what a pool sends and gets."""
+    """For messages of a pool and its workers."""
 
-    _note: Note | None = None
+    _record: Record | None = None
 
     def dump(self, obj: object) -> None:
-        if type(obj) is Noted:
-            self._note = obj.folder, *obj.task[:2]
+        if type(obj) is RecordedTask:
+            self._record = obj.folder, *obj.task[:2]
             obj = obj.task
         super().dump(obj)
 
-    def instead_of(self, obj: Any) -> Instead | None:
-        return instead_of_tuple(obj)
+    def fallback_of(self, obj: Any) -> Fallback | None:
+        return fallback_of_tuple(obj)
 
-    def called_first(self) -> FirstCall | None:
-        return None if self._note is None else (take, self._note)
+    def first_call(self) -> FirstCall | None:
+        return None if self._record is None else (take, self._record)
 
 
 class ForkingTuplePickler(TuplePickler, ForkingPickler):
-    """The same with the reducers of multiprocessing."""
+    """A TuplePickler with the reducers of multiprocessing."""
 
 
 class ResultQueue(queues.SimpleQueue[Any]):
-    """Takes results home."""
+    """The queue from the workers to the pool."""
 
     _wlock: Any
     _writer: Any
@@ -99,7 +100,7 @@ class ResultQueue(queues.SimpleQueue[Any]):
 
 
 class Results:
-    """Such a queue, which knows what workers have noted."""
+    """Such a queue, which also reads the records of workers."""
 
     def __init__(self, queue: Any, folder: str) -> None:
         self._queue, self._folder = queue, folder
@@ -112,19 +113,20 @@ class Results:
         self._queue.put(obj)
         done(self._folder)
 
-    def lost(self, worker: Any) -> None:
-        """Answers for a worker that has ended with a task."""
-        task = take_note(self._folder, worker.pid)
+    def report_lost(self, worker: Any) -> None:
+        """Sends an error for the task of a worker that has ended."""
+        task = pop_record(self._folder, worker.pid)
         if task is not None:
-            told = (
+            detail = (
                 f"process {worker.pid} of the pool ended, with exit code "
                 f"{worker.exitcode}, while it loaded or ran this"
             )
-            self._queue.put((*task, (False, CallError("worker_died", told))))
+            self._queue.put((*task, (False, CallError("worker_died", detail))))
 
 
 class Tasks:
-    """A queue whose ``get`` loads without the lock: who dies then would keep it."""
+    """A queue whose ``get`` loads outside of the lock: a process that dies while it
+    loads would keep it locked."""
 
     def __init__(self, queue: Any) -> None:
         self._queue = queue
@@ -144,7 +146,7 @@ class Tasks:
 
 
 def set_up_queues(workers: Any) -> None:
-    """In the place of ``Pool._setup_queues``."""
+    """Replaces ``Pool._setup_queues``."""
     workers._inqueue = workers._ctx.SimpleQueue()
     workers._outqueue = ResultQueue(ctx=workers._ctx)
     send = workers._inqueue._writer.send_bytes
@@ -152,78 +154,78 @@ def set_up_queues(workers: Any) -> None:
 
 
 def watch(workers: Any, send: Callable[[object], object]) -> None:
-    """Has workers note which task they have, before they load it."""
+    """Makes workers record their task before they load it."""
     folder = tempfile.mkdtemp(prefix="waybill-pool-")
     weakref.finalize(workers, _remove, folder, os.getpid())
     workers._outqueue = Results(workers._outqueue, folder)
     workers._quick_put = lambda task: send(
-        task if task is None else Noted(folder, task)
+        task if task is None else RecordedTask(folder, task)
     )
     workers._quick_get = workers._outqueue._reader.recv
 
 
 def watch_workers(patches: Patches) -> None:
-    """From now on, pools that are watched answer for workers that have ended."""
+    """Makes all pools report the tasks of their workers that have ended."""
     kind: Any = pool.Pool
     maintain = kind._maintain_pool
 
     def maintain_pool(*given: Any) -> Any:
         workers = next(part for part in given if type(part) is list)
         before = list(workers)
-        answer = maintain(*given)
+        result = maintain(*given)
         for results in given:
             if type(results) is Results:
-                # One may end at any time: those count that were found to have ended.
+                # A worker may end at any time: count those that maintain() removed.
                 for worker in before:
                     if worker not in workers:
-                        results.lost(worker)
-        return answer
+                        results.report_lost(worker)
+        return result
 
     patches.set(kind, "_maintain_pool", staticmethod(maintain_pool))
 
 
-# ---- Notes: a file for each worker, by its process id. It outlives a process that is
-# ---- killed, and who only writes to it waits for nobody.
+# ---- Records: a file for each worker, named by its process id. It outlives a process
+# ---- that is killed, and writing it needs no lock.
 
-_NOTE = struct.Struct("<?qq")
-#: This process's own file in each folder; forked children have others.
+_RECORD = struct.Struct("<?qq")
+#: The file of this process in each folder; forked children have files of their own.
 _files: dict[tuple[int, str], int] = {}
 
 
-def take(note: Note) -> None:
-    """What a worker calls before it loads a task."""
-    folder, job, index = note
+def take(record: Record) -> None:
+    """Records a task. A worker calls it before it loads the task."""
+    folder, job, index = record
     key = os.getpid(), folder
-    with suppress(OSError):  # The pool is gone.
+    with suppress(OSError):  # The pool was closed.
         if key not in _files:
             path = os.path.join(folder, str(key[0]))
             _files[key] = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-        _write(_files[key], _NOTE.pack(True, job, index))
+        _write(_files[key], _RECORD.pack(True, job, index))
 
 
 def done(folder: str) -> None:
-    """What a worker calls when its result is on its way."""
+    """Clears the record. A worker calls it once its result is sent."""
     file = _files.get((os.getpid(), folder))
     if file is not None:
-        _write(file, _NOTE.pack(False, 0, 0))
+        _write(file, _RECORD.pack(False, 0, 0))
 
 
-def take_note(folder: str, pid: int) -> tuple[int, int] | None:
-    """Job and index of the task that a process had; None if it had none, or if this was
-    asked before."""
+def pop_record(folder: str, pid: int) -> tuple[int, int] | None:
+    """Reads and deletes the record of a process: the job and the index of its task, or
+    None if it has no task or no record."""
     path = os.path.join(folder, str(pid))
     try:
         with open(path, "rb") as file:
-            has_task, job, index = _NOTE.unpack(file.read())
+            has_task, job, index = _RECORD.unpack(file.read())
         os.unlink(path)
     except (OSError, struct.error):
         return None
     return (job, index) if has_task else None
 
 
-def _write(file: int, note: bytes) -> None:
+def _write(file: int, record: bytes) -> None:
     os.lseek(file, 0, os.SEEK_SET)
-    os.write(file, note)
+    os.write(file, record)
 
 
 def _remove(folder: str, owner: int) -> None:

@@ -3,9 +3,10 @@
     client = distributed.Client(...)
     waybill.integrations.dask.install(client)
 
-Scheduler and workers follow, those that join later too. ``install()`` without a client
-is for clusters that this process starts afterwards. Where a scheduler or a worker is
-started by hand, ``--preload waybill.integrations.dask`` does the same.
+The scheduler and all workers of the client are changed too, also workers that join
+later. ``install()`` without a client is for clusters that this process starts
+afterwards. A scheduler or worker that is started by hand takes the option ``--preload
+waybill.integrations.dask``.
 docs/integrations/dask.md has the details. Tested by tests/engines/test_dask.py.
 """
 
@@ -25,46 +26,46 @@ from waybill._api.configuration import chosen
 from waybill._api.errors import EncodeError
 from waybill._api.functions import dumps_with, fingerprint
 from waybill.integrations import _following, pickle
-from waybill.integrations._failures import Instead, Raising, of_raised
+from waybill.integrations._failures import Fallback, Raising, fallback_of_exception
 from waybill.integrations._patches import Patches
 
 #: Distributed's own `dumps`, while it is replaced.
 _original: Callable[..., bytes] | None = None
 _patches = Patches()
-#: Where Dask's configuration lists modules that schedulers and workers start with.
+#: Settings of Dask: modules that schedulers and workers preload.
 _PRELOADS = "distributed.scheduler.preload", "distributed.worker.preload"
-#: Where it hands on what workers are told that this process starts.
-_TOLD = "waybill.options"
-#: Where it says how large a graph should be at most.
+#: Setting with the options for workers that this process starts.
+_OPTIONS = "waybill.options"
+#: Setting with the largest graph that needs no warning.
 _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
-#: What is told apart from all else by its type, and gains nothing.
+#: Types that gain nothing from waybill.
 _PLAIN = (str, bytes, int, float, bool, NoneType)
 
 
 def install(client: Any = None, **options: Any) -> None:
-    """From now on, this process packs with waybill what it sends with Dask, and so do
-    the scheduler and the workers of the client, or those this process starts later.
+    """Makes this process send by waybill with Dask, and so do the scheduler and the
+    workers of the client, or those that this process starts later.
 
-    Options are those of ``waybill.configure``, for all of these. Waybill has to be
-    installed there; who lacks it raises ModuleNotFoundError.
+    Options are those of ``waybill.configure``, for all these processes. Raises
+    ModuleNotFoundError if waybill is not installed in one of them.
     """
     _following.take(options)
     _install_here()
     _set_preloads(lambda modules: [*modules, __name__])
-    told = _following.packed()
-    if told:
+    options_payload = _following.packed()
+    if options_payload:
         import dask.config
 
-        dask.config.set({_TOLD: told.hex()})
+        dask.config.set({_OPTIONS: options_payload.hex()})
     if client is not None:
         from waybill.integrations import _dask_plugins
 
-        client.register_plugin(_dask_plugins.OnScheduler(told))
-        client.register_plugin(_dask_plugins.OnWorkers(told))
+        client.register_plugin(_dask_plugins.OnScheduler(options_payload))
+        client.register_plugin(_dask_plugins.OnWorkers(options_payload))
 
 
 def uninstall(client: Any = None) -> None:
-    """Puts back what was there, on the client's scheduler and workers too."""
+    """Undoes ``install``, on the client's scheduler and workers too."""
     if client is not None:
         from waybill.integrations import _dask_plugins
 
@@ -72,7 +73,7 @@ def uninstall(client: Any = None) -> None:
             (client.unregister_worker_plugin, _dask_plugins.OnWorkers),
             (client.unregister_scheduler_plugin, _dask_plugins.OnScheduler),
         ):
-            with contextlib.suppress(ValueError):  # It is not there.
+            with contextlib.suppress(ValueError):  # It is not registered.
                 unregister(plugin.name)
         client.run(_uninstall_here)
         client.run_on_scheduler(_uninstall_here)
@@ -81,10 +82,10 @@ def uninstall(client: Any = None) -> None:
 
 
 def dask_setup(service: object) -> None:
-    """What Dask calls where this module is preloaded."""
+    """Dask calls it where this module is preloaded."""
     import dask.config
 
-    _following.follow(bytes.fromhex(dask.config.get(_TOLD, "")))
+    _following.follow(bytes.fromhex(dask.config.get(_OPTIONS, "")))
     _install_here()
 
 
@@ -94,26 +95,26 @@ def dumps(
     buffer_callback: Callable[[standard.PickleBuffer], object] | None = None,
     protocol: int | None = None,
 ) -> bytes:
-    """In the place of ``distributed.protocol.pickle.dumps``.
+    """Replaces ``distributed.protocol.pickle.dumps``.
 
-    Each object is packed once, whatever module it is of. Objects that cannot travel by
-    themselves go by what Dask has registered for their types, as they did.
+    Each object is encoded once, whichever module defines it. An object that cannot be
+    sent that way is reduced by what Dask has registered for its types.
     """
     if type(x) in _PLAIN:
         return standard.dumps(x, protocol=standard.HIGHEST_PROTOCOL)
-    instead = _instead_of(x, buffer_callback is None)
+    fallback = _fallback_of(x, buffer_callback is None)
     if buffer_callback is not None and protocol is not None and protocol < 5:
         buffer_callback = None
     buffers: list[standard.PickleBuffer] = []
-    keep = None if buffer_callback is None else buffers.append
+    add_buffer = None if buffer_callback is None else buffers.append
     try:
-        result = pickle.dumps_or(x, instead, keep)
+        result = pickle.dumps_or(x, fallback, add_buffer)
     except Exception as error:
         if isinstance(error, lazy.find("SizeWarning")):
-            raise  # A filter makes an error of it.
+            raise  # A warning filter makes it an error.
         buffers.clear()
-        result = _dumps_by_type(x, instead, keep)
-    _check_graph(x, result, keep)
+        result = _dumps_by_type(x, fallback, add_buffer)
+    _check_graph(x, result, add_buffer)
     if buffer_callback is not None:
         for buffer in buffers:
             buffer_callback(buffer)
@@ -121,10 +122,10 @@ def dumps(
 
 
 def _check_graph(
-    x: object, result: bytes, keep: Callable[[Any], object] | None
+    x: object, result: bytes, add_buffer: Callable[[Any], object] | None
 ) -> None:
-    """Warns of a graph that Dask would warn of, with what is large in it, unless this
-    process says what is large."""
+    """Warns of a graph above Dask's limit, with the large objects in it, unless this
+    process sets ``warn_above``."""
     if not hasattr(type(x), "__dask_graph__") or chosen("warn_above") is not None:
         return
     import dask.config
@@ -132,7 +133,7 @@ def _check_graph(
 
     limit = parse_bytes(dask.config.get(_LARGE_GRAPH, "10MB"))
     if limit and len(result) > limit:
-        pickle.tell_size(result, x, None, keep)
+        pickle.warn_of_large(result, x, None, add_buffer)
 
 
 def family_dumps(x: object) -> tuple[dict[str, Any], list[Any]]:
@@ -146,28 +147,28 @@ def family_dumps(x: object) -> tuple[dict[str, Any], list[Any]]:
 
 
 def family_loads(header: dict[str, Any], frames: list[Any]) -> Any:
-    """What ``family_dumps`` was given."""
-    payload, *arrived = frames
+    """The object of ``family_dumps``."""
+    payload, *received = frames
     buffers = []
-    for frame, is_read_only in zip(arrived, header["read-only"], strict=True):
+    for frame, is_read_only in zip(received, header["read-only"], strict=True):
         view = memoryview(frame)
         if is_read_only:
             view = view.toreadonly()
         elif view.readonly:
-            view = memoryview(bytearray(view))  # An array that could be written to.
+            view = memoryview(bytearray(view))  # The sender's array was writable.
         buffers.append(view)
     return _core.loads(payload, buffers=buffers)
 
 
-def _instead_of(x: Any, is_alone: bool) -> Instead | None:
-    """What workers and clients make of a task or an error that they cannot load: a
-    message that cannot be loaded would close the connection, again and again."""
+def _fallback_of(x: Any, is_alone: bool) -> Fallback | None:
+    """The fallback of a task or an error: a message that cannot be loaded would close
+    the connection, again and again."""
     from dask._task_spec import GraphNode
 
     if isinstance(x, GraphNode):
         return _failing_task, x.key
-    if is_alone and isinstance(x, BaseException):  # It is no data, then.
-        return of_raised(x)
+    if is_alone and isinstance(x, BaseException):  # Not among data with buffers.
+        return fallback_of_exception(x)
     return None
 
 
@@ -178,28 +179,28 @@ def _failing_task(error: BaseException, key: Any) -> Any:
 
 
 def _dumps_by_type(
-    x: object, instead: Instead | None, keep: Callable[[Any], object] | None
+    x: object, fallback: Fallback | None, add_buffer: Callable[[Any], object] | None
 ) -> bytes:
     from distributed.protocol.pickle import _DaskPickler
 
     class ByType(pickle.Pickler):
-        def instead_of(self, obj: Any) -> Instead | None:
-            return instead
+        def fallback_of(self, obj: Any) -> Fallback | None:
+            return fallback
 
         def reducer_override(self, obj: Any) -> Any:
             return _DaskPickler.reducer_override(self, obj)
 
     file = io.BytesIO()
-    ByType(file, buffer_callback=keep).dump(x)
+    ByType(file, buffer_callback=add_buffer).dump(x)
     return file.getvalue()
 
 
 class _Tokens:
-    """In the place of cloudpickle where Dask makes the keys of tasks.
+    """Replaces cloudpickle where Dask computes the keys of tasks.
 
-    Dask loads each pickle again to see whether it gives the same. From cloudpickle that
-    would replace the methods of this process's classes by copies, which have globals of
-    their own and no file, and so no source that other Pythons could compile.
+    Dask loads each pickle again, to see whether the result has the same pickle. With
+    cloudpickle this replaces the methods of this process's classes by copies, which
+    have globals of their own and no file, and so no source for other Pythons.
     """
 
     def __init__(self, original: Any) -> None:
@@ -240,7 +241,7 @@ def _uninstall_here() -> None:
 
 
 def _replace(old: object, new: object) -> None:
-    """In all modules of distributed: several take the function by its name."""
+    """Replaces it in all modules of distributed, since several import it by name."""
     for name, module in list(sys.modules.items()):
         is_of_dask = name.partition(".")[0] == "distributed"
         if is_of_dask and getattr(module, "dumps", None) is old:

@@ -4,7 +4,7 @@
     waybill.integrations.joblib.install()
 
 before workers are started; they follow. For loky by itself, and for the loky and
-multiprocessing backends of joblib; what joblib does with large arrays stays as it is.
+multiprocessing backends of joblib; joblib's handling of large arrays is unchanged.
 docs/integrations/joblib.md has the details. Tested by tests/engines/test_joblib.py.
 """
 
@@ -18,27 +18,27 @@ from typing import Any, BinaryIO
 
 from waybill.integrations import _following, _pools, loky
 from waybill.integrations._patches import Patches
-from waybill.integrations.multiprocessing import note_forks
+from waybill.integrations.multiprocessing import record_forks
 from waybill.integrations.pickle import FirstCall
 
-#: Where each loky keeps its pickler.
+#: The module of each loky that holds its pickler.
 _LOKY = tuple(f"{package}.backend.reduction" for package in loky.PACKAGES)
 
 _patches = Patches()
-#: What each loky pickled with before.
+#: The original pickler of each loky.
 _before: dict[str, str] = {}
 
 
 def install(**options: Any) -> None:
-    """From now on, joblib and loky pack with waybill: those that are imported already;
-    joblib if none is, or loky if there is no joblib.
+    """Makes joblib and loky send by waybill: those that are imported already; if none
+    is, joblib, or loky if joblib is not installed.
 
     Options are those of ``waybill.configure``, for workers too. Raises
     ModuleNotFoundError if neither is installed.
     """
     _following.take(options)
-    note_forks()
-    # Both are not imported for this: each takes the other's workers away.
+    record_forks()
+    # Do not import both: each would restart the other's workers.
     if not any(name in sys.modules for name in _LOKY):
         try:
             import_module("joblib")
@@ -49,7 +49,7 @@ def install(**options: Any) -> None:
             _before[name] = sys.modules[name].get_loky_pickler_name()
             import_module(name.replace("backend.reduction", "process_executor"))
             sys.modules[name].set_loky_pickler(loky.__name__)
-    loky.note_messages()
+    loky.register_messages()
     if "joblib" in sys.modules and not _patches:
         pools: Any = import_module("joblib.pool")
         _patches.set(pools, "CustomizablePickler", PoolPickler)
@@ -58,7 +58,7 @@ def install(**options: Any) -> None:
 
 
 def uninstall() -> None:
-    """Puts back what was there. Workers follow with their next task."""
+    """Undoes ``install``. Workers follow with their next task."""
     while _before:
         name, pickler = _before.popitem()
         sys.modules[name].set_loky_pickler(pickler)
@@ -66,7 +66,7 @@ def uninstall() -> None:
 
 
 def _setting_up(set_up_queues: Callable[[Any], None]) -> Callable[[Any], None]:
-    """``PicklingPool._setup_queues``, for workers that may end with a task."""
+    """``PicklingPool._setup_queues`` for pools that report tasks of lost workers."""
 
     def set_up(pool: Any) -> None:
         set_up_queues(pool)
@@ -77,8 +77,7 @@ def _setting_up(set_up_queues: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 class PoolPickler(_pools.TuplePickler):
-    """In the place of ``joblib.pool.CustomizablePickler``, of the multiprocessing
-    backend."""
+    """Replaces ``joblib.pool.CustomizablePickler`` of the multiprocessing backend."""
 
     def __init__(
         self,
@@ -89,17 +88,17 @@ class PoolPickler(_pools.TuplePickler):
         super().__init__(writer, protocol)
         self.dispatch_table = {**copyreg.dispatch_table, **(reducers or {})}
 
-    def called_first(self) -> FirstCall:
-        return _answer_so, (_following.packed(), self._note)
+    def first_call(self) -> FirstCall:
+        return _answer_so, (_following.packed(), self._record)
 
 
-def _answer_so(first: tuple[bytes, _pools.Note | None]) -> None:
-    """What makes a worker answer by waybill."""
+def _answer_so(first: tuple[bytes, _pools.Record | None]) -> None:
+    """Makes a worker send its results by waybill."""
     from multiprocessing import parent_process
 
-    told, note = first
-    if note is not None:
-        _pools.take(note)
+    options, record = first
+    if record is not None:
+        _pools.take(record)
     if parent_process() is not None:
-        _following.follow(told)
-        install()  # Forked ones have it from their parent, others do not.
+        _following.follow(options)
+        install()  # Forked workers have it from their parent, others do not.

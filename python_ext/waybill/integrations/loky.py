@@ -1,8 +1,7 @@
-"""What loky pickles with, in this process and in its workers.
+"""The pickler of loky, for this process and its workers.
 
-A worker gets the name of this module with each task, and answers by it.
+A worker gets the name of this module with each task, and sends results by it.
 ``waybill.integrations.joblib`` installs it; LOKY_PICKLER can name it.
-Tested by tests/engines/test_joblib.py.
 """
 
 from __future__ import annotations
@@ -12,18 +11,22 @@ from typing import Any
 
 from waybill._api.errors import EncodeError
 from waybill.integrations import _following, pickle
-from waybill.integrations._failures import MESSAGES, of_call, of_result
+from waybill.integrations._failures import (
+    MESSAGES,
+    fallback_of_call,
+    fallback_of_result,
+)
 
-#: Where a loky is: that within joblib, the one that stands by itself.
+#: loky inside joblib, and loky by itself.
 PACKAGES = "joblib.externals.loky", "loky"
 
 
 class Pickler(pickle.Pickler):
-    """Tells workers of the options that ``install`` was given."""
+    """Sends the options of ``install`` to workers."""
 
     def dump(self, obj: object) -> None:
-        """Writes one message. The EncodeError goes in the place of an exception of a
-        task that cannot be sent: raised here, it would end the worker."""
+        """Writes one message. If the exception of a task cannot be sent, sends the
+        EncodeError in its place: raised here, it would end the worker."""
         try:
             super().dump(obj)
         except EncodeError as refusal:
@@ -32,29 +35,30 @@ class Pickler(pickle.Pickler):
                 raise
             super().dump(result)
 
-    def called_first(self) -> pickle.FirstCall | None:
-        told = _following.packed()
-        return (_following.follow, told) if told else None
+    def first_call(self) -> pickle.FirstCall | None:
+        options = _following.packed()
+        return (_following.follow, options) if options else None
 
 
 def with_refusal(message: Any, refusal: EncodeError) -> Any:
     """The result of a task that raised, with the refusal as its exception and the text
     of the task's traceback; None for any other message."""
     raised: Any = getattr(message, "exception", None)
-    if MESSAGES.get(type(message)) is not of_result or not hasattr(raised, "tb"):
+    is_result = MESSAGES.get(type(message)) is fallback_of_result
+    if not is_result or not hasattr(raised, "tb"):
         return None
     wrapped = type(raised)(refusal)
     wrapped.tb = raised.tb
     return type(message)(**{**vars(message), "exception": wrapped})
 
 
-def note_messages() -> None:
-    """From now on, calls and results that cannot be loaded are failed ones."""
+def register_messages() -> None:
+    """Registers fallbacks for the calls and results of loky; see _failures.py."""
     for name in PACKAGES:
         executor = sys.modules.get(f"{name}.process_executor")
         if executor is not None:
-            MESSAGES[executor._CallItem] = of_call
-            MESSAGES[executor._ResultItem] = of_result
+            MESSAGES[executor._CallItem] = fallback_of_call
+            MESSAGES[executor._ResultItem] = fallback_of_result
 
 
-note_messages()  # In a worker, where this is imported with the first task.
+register_messages()  # In a worker, which imports this module with its first task.

@@ -1,10 +1,11 @@
-"""mpi4py: what goes by the methods with lower-case names goes by waybill.
+"""mpi4py: its methods with lower-case names send by waybill.
 
     import waybill.integrations.mpi4py
     waybill.integrations.mpi4py.install()
 
-in the script that all ranks run. What is sent is a pickle, so ranks without this line
-read it, and are read. docs/integrations/mpi4py.md has the details.
+in the script that all ranks run. Messages are pickles, so ranks without waybill's
+``install()`` can exchange them with others. docs/integrations/mpi4py.md has the
+details.
 Tested by tests/engines/test_mpi4py.py.
 """
 
@@ -18,14 +19,14 @@ from typing import Any
 from waybill._api.configuration import configure
 from waybill.integrations.multiprocessing import MainByNamePickler
 
-#: Protocol and threshold of mpi4py's Pickle objects, as they were before.
+#: The original protocol and threshold of mpi4py's Pickle objects.
 _before: list[tuple[Any, int | None, int]] = []
 
 
 def install(**options: Any) -> None:
-    """From now on, this process sends by waybill. Imports ``mpi4py.MPI``, which
-    initializes MPI unless ``mpi4py.rc`` says otherwise. Options are those of
-    ``waybill.configure``, for this rank."""
+    """Makes this process send by waybill. Imports ``mpi4py.MPI``, which initializes MPI
+    unless ``mpi4py.rc`` says otherwise. Options are those of ``waybill.configure``, for
+    this rank."""
     configure(**options)
     from mpi4py import MPI
     from mpi4py.util import pkl5
@@ -38,15 +39,15 @@ def install(**options: Any) -> None:
 
 
 def uninstall() -> None:
-    """Puts back mpi4py's own ``dumps`` and ``loads``; others that somebody has set
-    before ``install`` cannot be read, and have to be set again."""
+    """Restores mpi4py's own ``dumps`` and ``loads``. Others, set by the program before
+    ``install``, cannot be read and have to be set again."""
     while _before:
         pickle, protocol, threshold = _before.pop()
         pickle.__init__(None, None, protocol, threshold)
 
 
 class _Pickler(MainByNamePickler):
-    # Workers of mpi4py.futures have the main module of their master by the second name.
+    # In workers of mpi4py.futures the master's main module has the second name.
     names_of_main = ("__main__", "__worker__")
 
 
@@ -58,7 +59,7 @@ def dumps(
 ) -> bytes:
     """For ``mpi4py.MPI.Pickle`` objects; ``pickle.loads`` reads it.
 
-    What main has at its top level goes by name: all ranks run the same script, and an
+    Globals of the main module are sent by name: all ranks run the same script, and an
     instance has to be one of the receiver's own class.
     """
     file = io.BytesIO()

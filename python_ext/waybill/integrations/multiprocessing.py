@@ -1,12 +1,12 @@
-"""multiprocessing and concurrent.futures: what goes between processes goes by waybill.
+"""multiprocessing and concurrent.futures: processes send to each other by waybill.
 
     import waybill.integrations.multiprocessing
     waybill.integrations.multiprocessing.install()
 
-before processes are started. Children follow, whatever their start method.
+before processes are started. Children follow, with any start method.
 
-What a child finds in its own ``__main__``, as it did without waybill, is sent by name;
-what it would not find, lambdas and nested functions first of all, by value. docs/
+Globals that a child finds in its own ``__main__`` are sent by name, as without waybill;
+others, lambdas and nested functions above all, by value. docs/
 integrations/multiprocessing.md has the details. Tested by
 tests/engines/test_multiprocessing.py and test_multiprocessing_main.py.
 """
@@ -26,27 +26,31 @@ from typing import Any, BinaryIO
 from waybill._api.errors import EncodeError
 from waybill._pickled import load_shared
 from waybill.integrations import _following, pickle
-from waybill.integrations._failures import MESSAGES, of_call, of_result
+from waybill.integrations._failures import (
+    MESSAGES,
+    fallback_of_call,
+    fallback_of_result,
+)
 from waybill.integrations._patches import Patches
 
 _patches = Patches()
 
 
 def install(**options: Any) -> None:
-    """From now on, processes of this one, pools, queues, pipes and managers use
-    waybill; and so do ProcessPoolExecutors. Options are those of ``waybill.configure``,
-    for children too."""
+    """Makes this process and its children use waybill in pools, queues, pipes, managers
+    and ProcessPoolExecutors. Options are those of ``waybill.configure``, for children
+    too."""
     _following.take(options)
     if _patches:
         return
     from concurrent.futures import process
     from multiprocessing import connection, pool, queues, reduction
 
-    note_forks()
-    # Who registers a reducer with either class, as sharedctypes does, means both.
+    record_forks()
+    # Share the reducers: sharedctypes and others register theirs with either class.
     original: Any = reduction.ForkingPickler
     ForkingPickler._extra_reducers = original._extra_reducers
-    # connection and queues took the class by its name when they were imported.
+    # connection and queues have imported the class by name.
     _patches.set(connection, "_ForkingPickler", ForkingPickler)
     _patches.set(queues, "_ForkingPickler", ForkingPickler)
     _patches.set(reduction, "ForkingPickler", ForkingPickler)
@@ -55,19 +59,19 @@ def install(**options: Any) -> None:
 
     _patches.set(pool.Pool, "_setup_queues", _pools.set_up_queues)
     _pools.watch_workers(_patches)
-    MESSAGES[process._CallItem] = of_call
-    MESSAGES[process._ResultItem] = of_result
+    MESSAGES[process._CallItem] = fallback_of_call
+    MESSAGES[process._ResultItem] = fallback_of_result
 
 
 def uninstall() -> None:
-    """Puts back what was there; children that have started keep waybill."""
+    """Undoes ``install``; children that have started keep waybill."""
     _patches.undo()
 
 
 class MainByNamePickler(pickle.Pickler):
-    """A Pickler for processes that are started from this one, and share its main."""
+    """A Pickler for processes that this one starts, and that share its main module."""
 
-    #: The module's name in the process that was started by hand, and in its children.
+    #: Names of the main module: in the first process, and in its children.
     names_of_main: tuple[str, ...] = ("__main__", "__mp_main__")
 
     def reducer_override(self, obj: Any) -> Any:
@@ -85,22 +89,22 @@ class MainByNamePickler(pickle.Pickler):
             return answer
         if self.receiver_has(main, name, obj):
             return _of_main, (name,)
-        # Older children, that were forked, may have it all the same.
+        # Older, forked children may have it even so.
         try:
             return _of_main_if_there, (name, pickle.payload(obj))
         except EncodeError as error:
             return _of_main, (name, f"it cannot be sent either: {error}")
 
     def receiver_has(self, main: Any, name: str, obj: object) -> bool:
-        """Whether it imports main by its name or from its file, and then finds all that
-        this process has found there; not if main was typed in by hand."""
+        """Whether it imports main by name or from its file, and then finds all globals
+        that this process has; False if main was typed at a prompt."""
         file = getattr(main, "__file__", "")
         return bool(getattr(main, "__spec__", None)) or _is_file(file)
 
     def _name_of_other(self, obj: Any) -> tuple[Any, Any]:
-        """The name of what pickle sends by name though it is no function and no class:
-        what ``lru_cache`` makes, type variables, whatever says so in ``__reduce__``;
-        and what ``__reduce__`` said, where it was asked."""
+        """(name, result of ``__reduce__``) of an object other than a function or class
+        that pickle sends by name, such as a result of ``lru_cache`` or a type variable.
+        Each is NotImplemented if it has none or was not asked."""
         kind: Any = type(obj)
         reduce = kind.__reduce__
         registered = getattr(self, "dispatch_table", copyreg.dispatch_table)
@@ -120,23 +124,23 @@ class ChildrenPickler(MainByNamePickler):
         if _forked.get(name) == _codes(obj):
             return True
         spec = getattr(main, "__spec__", None)
-        # The main of a package, of `python -m`, is not imported in children.
+        # Children do not import the main module of a package (`python -m package`).
         if spec is not None and spec.name.rpartition(".")[2] == "__main__":
             return False
         return super().receiver_has(main, name, obj)
 
 
-#: The functions and classes that main had when the last child was forked, and their
-#: code; none if a child was started otherwise since then.
+#: Functions and classes of main when the last child was forked, with their code; empty
+#: if a child was started in another way since then.
 _forked: dict[str, list[Any]] = {}
 
 
 @functools.cache
-def note_forks() -> None:
-    """From now on, for good, ChildrenPickler knows what forked children have. What they
-    have need not be sent, with all the data that it refers to."""
+def record_forks() -> None:
+    """Makes ChildrenPickler send by name what forked children have, without all the
+    data that it refers to. Cannot be undone."""
 
-    def note() -> None:
+    def record() -> None:
         global _forked
         kinds = FunctionType, type, functools._lru_cache_wrapper
         main = list(vars(sys.modules["__main__"]).items())
@@ -145,11 +149,11 @@ def note_forks() -> None:
         }
 
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=note)
+        os.register_at_fork(before=record)
 
 
 class ForkingPickler(ChildrenPickler):
-    """In the place of ``multiprocessing.reduction.ForkingPickler``."""
+    """Replaces ``multiprocessing.reduction.ForkingPickler``."""
 
     _extra_reducers: dict[type, Callable[[Any], Any]] = {}
 
@@ -172,7 +176,7 @@ class ForkingPickler(ChildrenPickler):
 
 
 def _dump(obj: object, file: BinaryIO, protocol: int | None = None) -> None:
-    """In the place of ``multiprocessing.reduction.dump``, which starts children."""
+    """Replaces ``multiprocessing.reduction.dump``, which starts children."""
     from multiprocessing.process import BaseProcess
 
     if isinstance(obj, BaseProcess):
@@ -182,15 +186,15 @@ def _dump(obj: object, file: BinaryIO, protocol: int | None = None) -> None:
         first = _start, _following.packed()
         file.write(pickle.calling_first(first, bytes(data)))
     else:
-        # What comes before: only after this has the child the path to find waybill on.
+        # The preparation data: after it the child has the path to import waybill from.
         import pickle as standard
 
         standard.dump(obj, file, protocol)
 
 
-def _start(told: bytes) -> None:
-    """What a child calls first that was not forked."""
-    _following.follow(told)
+def _start(options: bytes) -> None:
+    """The first call in a child that was not forked."""
+    _following.follow(options)
     install()
 
 
@@ -201,13 +205,13 @@ def _of_main(name: str, advice: str = "") -> object:
             "if it is defined under `if __name__ == '__main__':`, define it before "
             f"that, or send waybill.pickled({name})"
         )
-        told = f"module '__main__' of this process has no {name!r}"
-        raise AttributeError(f"{told}; {advice}")
+        problem = f"module '__main__' of this process has no {name!r}"
+        raise AttributeError(f"{problem}; {advice}")
     return found
 
 
 def _of_main_if_there(name: str, payload: bytes) -> object:
-    """Main's own, or what is in the payload if main has another one by that name."""
+    """The global of main, or the object in the payload if main has another one."""
     found, sent = _find(sys.modules["__main__"], name), load_shared(payload)
     if isinstance(sent, type):
         return found if isinstance(found, type) else sent
@@ -216,7 +220,7 @@ def _of_main_if_there(name: str, payload: bytes) -> object:
 
 
 def _codes(function: Any) -> list[Any]:
-    """The code of a function, and of those that its decorators have wrapped."""
+    """The code of a function, and of the functions that it wraps."""
     codes: list[Any] = []
     while function is not None and len(codes) < 100:
         codes.append(getattr(function, "__code__", None))
@@ -226,7 +230,7 @@ def _codes(function: Any) -> list[Any]:
 
 @functools.cache
 def _is_file(path: str) -> bool:
-    return os.path.isfile(path)  # There are those like "<stdin>", too.
+    return os.path.isfile(path)  # False for names such as "<stdin>".
 
 
 def _find(main: object, name: str) -> object:

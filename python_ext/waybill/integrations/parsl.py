@@ -3,7 +3,7 @@
     import waybill.integrations.parsl
     waybill.integrations.parsl.install()
 
-where the apps are called. Workers follow with the first task that they are sent.
+where the apps are called. Workers follow with their first task.
 docs/integrations/parsl.md has the details. Tested by tests/engines/test_parsl.py.
 """
 
@@ -15,25 +15,25 @@ from typing import Any
 
 from waybill._api.errors import Error
 from waybill._core import dumps, loads
-from waybill.calls import _words_of
+from waybill.calls import _texts_of
 from waybill.integrations import _following
 from waybill.integrations._failures import raised
 from waybill.integrations.pickle import payload
 
 _log = logging.getLogger(__name__)
 
-#: None in a process where nobody has said anything, in workers for example.
+#: None before the first call of `install` or `uninstall`, as in workers.
 _is_installed: bool | None = None
-#: Whether this is a worker, which follows what it is sent.
+#: Whether this is a worker, which uses the options in its messages.
 _follows = False
 
 
 def install(**options: Any) -> None:
-    """From now on, waybill is the first of Parsl's methods for code and for data.
-    Options are those of ``waybill.configure``, for workers too.
+    """Makes waybill the first of Parsl's methods for code and for data. Options are
+    those of ``waybill.configure``, for workers too.
 
-    Parsl goes on to its next method, dill, with what waybill cannot send; the log says
-    so. What no method can send is told with waybill's error.
+    Parsl uses its next method, dill, for objects that waybill cannot send; the log says
+    so. If no method can send an object, waybill's error is raised.
     """
     global _is_installed
     _following.take(options)
@@ -42,7 +42,7 @@ def install(**options: Any) -> None:
     _is_installed = True
     for methods in (facade.methods_for_code, facade.methods_for_data):
         others = {k: v for k, v in methods.items() if k not in _OURS}
-        methods.clear()  # Parsl tries them in order, and holds on to the dict.
+        methods.clear()  # Keep the dict, which Parsl refers to; its order counts.
         methods[WaybillSerializer.identifier] = WaybillSerializer()
         methods.update(others)
         methods[LastWord.identifier] = LastWord()
@@ -60,37 +60,37 @@ def uninstall() -> None:
 
 
 class WaybillSerializer:
-    """What Parsl asks of a SerializerBase, without the import of Parsl."""
+    """Has the methods of Parsl's SerializerBase, without an import of Parsl."""
 
-    #: Module and class, for workers to import.
+    #: Module and class; workers import it.
     identifier = b"waybill.integrations.parsl WaybillSerializer"
 
     def serialize(self, data: Any) -> bytes:
         try:
             return _body(data)
         except Error as error:
-            _log.warning("waybill cannot send this, Parsl tries further: %s", error)
+            _log.warning("waybill cannot send this, Parsl tries its next: %s", error)
             raise
 
     def deserialize(self, body: bytes) -> Any:
         global _follows
-        told, words, data = _parts(body)
+        options, described, data = _split(body)
         if _is_installed is None:
-            install()  # Who is sent to by waybill answers by waybill.
+            install()  # Results for a sender with waybill go by waybill.
             _follows = True
         if _follows:
-            _following.follow(told)
-            return loads(data)  # What it raises, the worker answers with.
+            _following.follow(options)
+            return loads(data)  # The worker sends the error.
         try:
             return loads(data)
         except (Exception, SystemExit) as failure:
             # It would end the thread that takes results.
-            return _failed(failure, words)
+            return _failed(failure, described)
 
 
 class LastWord(WaybillSerializer):
-    """Comes after all other methods: the error of the last one is what users see, and
-    waybill's names the path to the object."""
+    """Raises waybill's error after all other methods: users see that of the last one,
+    and this one has the path to the object."""
 
     identifier = b"waybill.integrations.parsl LastWord"
 
@@ -99,21 +99,21 @@ class LastWord(WaybillSerializer):
 
 
 def _body(data: Any) -> bytes:
-    """A payload; before it what workers are told, and what clients are that cannot load
-    the exception in it. Each of these two has its length in front."""
+    """Three parts: the options for workers; the texts that describe an exception, for a
+    client that cannot load it; and a payload. The first two have their length in
+    front."""
     from parsl.app.errors import RemoteExceptionWrapper
 
-    words = b""
+    described = b""
     if isinstance(data, RemoteExceptionWrapper):
-        words = dumps(_words_of(data.get_exception()))
-    told = _following.packed()
-    return b"".join(
-        (_LENGTH.pack(len(told)), told, _LENGTH.pack(len(words)), words, payload(data))
-    )
+        described = dumps(_texts_of(data.get_exception()))
+    options = _following.packed()
+    heads = (_LENGTH.pack(len(part)) + part for part in (options, described))
+    return b"".join((*heads, payload(data)))
 
 
-def _parts(body: bytes) -> tuple[bytes, bytes, bytes]:
-    """What ``_body`` has put together."""
+def _split(body: bytes) -> tuple[bytes, bytes, bytes]:
+    """The parts that ``_body`` joins."""
     parts, rest = [], body
     for _ in range(2):
         end = _LENGTH.size + _LENGTH.unpack_from(rest)[0]
@@ -122,11 +122,11 @@ def _parts(body: bytes) -> tuple[bytes, bytes, bytes]:
     return parts[0], parts[1], rest
 
 
-def _failed(failure: BaseException, words: bytes) -> Any:
-    """What raises, in a client, why there is no result."""
+def _failed(failure: BaseException, described: bytes) -> Any:
+    """An object that raises, in a client, the reason why there is no result."""
     from parsl.app.errors import RemoteExceptionWrapper
 
-    error = raised(failure, *loads(words)) if words else failure
+    error = raised(failure, *loads(described)) if described else failure
     return RemoteExceptionWrapper(type(error), error, error.__traceback__)
 
 

@@ -1,8 +1,8 @@
-"""Drop-ins for the functions and the Pickler of pickle, to write with.
+"""Replacements for pickle's functions and Pickler that write payloads.
 
-For engines that ask for a module to pickle with, or for a Pickler class. What is
-written is a pickle, which ``pickle.loads`` reads wherever waybill is installed.
-Tested by tests/python/streams/test_pickled.py.
+For engines that take a module with the interface of pickle, or a Pickler class. The
+output is a pickle, which ``pickle.loads`` reads if waybill is installed. Tested by
+tests/python/streams/test_pickled.py.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from waybill._api.functions import (
 from waybill._modules.by_value import with_registered
 from waybill._pickled import pickled
 from waybill._streams.files import write_all
-from waybill.integrations._failures import Instead, instead_of
+from waybill.integrations._failures import Fallback, fallback_of
 
 __all__ = [
     "DEFAULT_PROTOCOL",
@@ -58,19 +58,20 @@ __all__ = [
     "pickled",
 ]
 
-#: cloudpickle, and the copies within engines.
+#: cloudpickle, and its copies in engines.
 _CLOUDPICKLES = "cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle"
 
-#: A function of a module, and a plain value that it is given.
+#: A function of a module, and its argument, a plain value.
 FirstCall = tuple[Callable[[Any], object], object]
 
-#: Bytes of a payload from which on a Pickler writes it by itself, as pickle does.
+#: A Pickler writes a payload of at least so many bytes in a call of its own, as pickle
+#: does.
 _LARGE = 64 * 1024
 
 
 def options() -> dict[str, Any]:
-    """What ``waybill.dumps`` is given here, beside what the process has configured: the
-    modules that the program has registered with a cloudpickle to go by value."""
+    """Options for ``waybill.dumps`` beside those of ``configure``: by value go also the
+    modules that the program has registered with a cloudpickle."""
     registered = _registered_here()
     if not registered:
         return {}
@@ -79,7 +80,7 @@ def options() -> dict[str, Any]:
 
 
 def by_value_here() -> set[str] | None:
-    """A new set of the modules that go by value; None if there are none."""
+    """A new set of the modules that travel by value; None if there are none."""
     return with_registered([*(chosen("by_value") or ()), *_registered_here()])
 
 
@@ -106,28 +107,27 @@ def dumps(
     fix_imports: bool = True,
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> bytes:
-    """A pickle that holds a payload of ``obj``; raises EncodeError if there is none.
+    """A pickle with a payload of ``obj``. Raises EncodeError if it cannot be sent.
 
-    ``protocol`` is taken for the sake of code that was written for pickle; protocol 5
-    is what is written.
+    ``protocol`` is accepted for compatibility with pickle; the output has protocol 5.
     """
-    check_protocol(protocol, buffer_callback)
-    return dumps_or(obj, instead_of(obj), buffer_callback)
+    demand_protocol(protocol, buffer_callback)
+    return dumps_or(obj, fallback_of(obj), buffer_callback)
 
 
 def dumps_or(
     obj: object,
-    instead: Instead | None,
+    fallback: Fallback | None,
     buffer_callback: Callable[[PickleBuffer], object] | None,
 ) -> bytes:
-    """``dumps`` of what is replaced where it cannot be loaded."""
+    """``dumps`` with a fallback for a receiver that cannot load the object."""
     if buffer_callback is None and not options():
         try:
-            return b"".join(_parts(_core.dumps(obj), None, instead))
+            return b"".join(_parts(_core.dumps(obj), None, fallback))
         except EncodeError as error:
-            if not _hangs_on_a_cause(error):
+            if not _is_in_cause(error):
                 raise
-    parts = _parts_with_hooks(obj, None, None, buffer_callback, instead)
+    parts = _parts_with_hooks(obj, None, None, buffer_callback, fallback)
     return b"".join(parts)
 
 
@@ -144,12 +144,11 @@ def dump(
 
 
 class Pickler:
-    """Writes objects to a file as pickles, each of which stands by itself.
+    """Writes objects to a file, each as a pickle of its own.
 
-    To be subclassed as ``pickle.Pickler`` is: with ``reducer_override(obj)`` and a
-    ``dispatch_table``, on the class or on the instance, which go before what waybill
-    does by itself. Persistent ids are for ``waybill.Pickler``: nothing here would load
-    them.
+    Subclass it like ``pickle.Pickler``: ``reducer_override(obj)`` and a
+    ``dispatch_table``, on the class or on the instance, precede waybill's own reducers.
+    Persistent ids are for ``waybill.Pickler``: no loader here would resolve them.
     """
 
     dispatch_table: Mapping[type, Callable[[Any], Any]]
@@ -177,26 +176,26 @@ class Pickler:
             getattr(self, "reducer_override", None),
             getattr(self, "dispatch_table", None),
             self._buffer_callback,
-            self.instead_of(obj),
+            self.fallback_of(obj),
         )
-        if (first := self.called_first()) is not None:
+        if (first := self.first_call()) is not None:
             parts = calling_first(first, parts[0]), *parts[1:]
-        # What is large is not copied to be in one piece; what is small is written once.
+        # Large parts are not copied into one; small ones are written in one call.
         if len(parts[1]) < _LARGE:
             parts = (b"".join(parts),)
         for part in parts:
             write_all(self._write, part)
 
-    def instead_of(self, obj: Any) -> Instead | None:
-        """What is to be made of the error where an object cannot be loaded."""
-        return instead_of(obj)
+    def fallback_of(self, obj: Any) -> Fallback | None:
+        """The fallback for a receiver that cannot load an object."""
+        return fallback_of(obj)
 
-    def called_first(self) -> FirstCall | None:
-        """What is called where it arrives, before all else."""
+    def first_call(self) -> FirstCall | None:
+        """The call that a receiver makes before it loads the object."""
         return None
 
     def clear_memo(self) -> None:
-        """Does nothing: no pickle refers to an earlier one."""
+        """Does nothing: each pickle is independent."""
 
 
 def dumps_with_hooks(
@@ -215,48 +214,48 @@ def _parts_with_hooks(
     reducer_override: Callable[[Any], Any] | None,
     dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
     buffer_callback: Callable[[PickleBuffer], object] | None,
-    instead: Instead | None = None,
+    fallback: Fallback | None = None,
 ) -> tuple[bytes, ...]:
     """The parts of the pickle.
 
-    Exceptions go with their causes and contexts, unless those cannot travel: pickle
-    leaves them out always, and a worker has to be able to say what was raised.
+    Exceptions are sent with their causes and contexts, unless these cannot be sent:
+    pickle always leaves them out, and a worker has to be able to report any exception.
     """
-    kept = OutOfBand(buffer_callback)
+    out_of_band = OutOfBand(buffer_callback)
 
     def encode(override: Callable[[Any], Any] | None) -> bytes:
-        hooks = None, override, dispatch_table, kept.take, None, 0
+        hooks = None, override, dispatch_table, out_of_band.take, None, 0
         return _core.encode(obj, (*hooks, *_options_here()))
 
     try:
         payload = encode(reducer_override)
     except EncodeError as error:
-        # The callback cannot be told to give back what it has kept.
-        if kept.read_only or not _hangs_on_a_cause(error, dispatch_table or ()):
+        # The callback cannot take back buffers that it got.
+        if out_of_band.read_only or not _is_in_cause(error, dispatch_table or ()):
             raise
         payload = encode(_without_causes(reducer_override, dispatch_table))
     limit = chosen("warn_above")
     if limit and len(payload) > limit:
-        tell_size(payload, obj, dispatch_table, buffer_callback)
-    return _parts(payload, kept, instead)
+        warn_of_large(payload, obj, dispatch_table, buffer_callback)
+    return _parts(payload, out_of_band, fallback)
 
 
 def _options_here() -> tuple[Any, ...]:
-    """What ``encode`` takes besides the object and hooks."""
+    """The options of ``encode`` after the hooks."""
     return by_value_here(), *encode_options()[7:]
 
 
-def tell_size(
+def warn_of_large(
     payload: bytes,
     obj: object,
     dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
     buffer_callback: Callable[[PickleBuffer], object] | None,
 ) -> None:
-    """Warns that what an engine sends is large.
+    """Warns that an object of an engine's message is large.
 
-    Its reducers are not called once more: some count what they are given, or write it
-    to files. What they are for counts as small, but for methods and partial calls,
-    which hold what the program has put there.
+    Does not call the engine's reducers again: some count their calls, or write files.
+    Objects with such a reducer count as small, except methods and partial calls, which
+    refer to objects of the program.
     """
     table = dispatch_table or {}
     small = {
@@ -272,8 +271,8 @@ def _reduce_to_nothing(obj: object) -> Any:
     return str, ()
 
 
-def _hangs_on_a_cause(error: EncodeError, registered: Iterable[type] = ()) -> bool:
-    # Who has registered reducers of exceptions may send causes by any path.
+def _is_in_cause(error: EncodeError, registered: Iterable[type] = ()) -> bool:
+    # A program's own reducers of exceptions may send causes by any path.
     is_registered = any(issubclass(kind, BaseException) for kind in registered)
     return is_registered or "__cause__" in error.path or "__context__" in error.path
 
@@ -282,9 +281,11 @@ def _without_causes(
     reducer_override: Callable[[Any], Any] | None,
     dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
 ) -> Callable[[Any], Any]:
-    """A reducer_override that goes on to exceptions, unless somebody registered them.
+    """A reducer_override that also sends exceptions without cause and context, unless
+    the program registered their types.
 
-    tblib, which Dask installs, does not count: it registers all, with their causes.
+    Reducers of tblib, which Dask installs, do not count: it registers all types, with
+    their causes.
     """
     from waybill._kinds import errors
 
@@ -302,22 +303,22 @@ def _without_causes(
 
 
 def _is_of_tblib(reducer: Callable[[Any], Any]) -> bool:
-    # Those for exceptions are partial.
+    # Those for exceptions are functools.partial objects.
     module = getattr(getattr(reducer, "func", reducer), "__module__", None)
     return isinstance(module, str) and module.startswith("tblib.")
 
 
 class OutOfBand:
-    """Counts what a ``buffer_callback`` keeps, for the pickle to ask for it."""
+    """Counts the buffers that a ``buffer_callback`` takes, for use in the pickle."""
 
     def __init__(self, callback: Callable[[PickleBuffer], object] | None) -> None:
         self._callback = callback
-        #: For each buffer kept, whether it is read-only.
+        #: For each buffer out of band, whether it is read-only.
         self.read_only: list[bool] = []
 
     @property
     def take(self) -> Callable[[PickleBuffer], object] | None:
-        """What ``waybill.dumps`` is given."""
+        """The ``buffer_callback`` for ``waybill.dumps``."""
         return None if self._callback is None else self._take
 
     def _take(self, buffer: PickleBuffer) -> object:
@@ -329,20 +330,20 @@ class OutOfBand:
         return in_band
 
 
-# Opcodes of pickle, as the standard library's pickletools documents them: protocol 5,
-# then `waybill._pickled.load` as a global.
+# Opcodes of pickle, as in the standard library's pickletools: protocol 5, then
+# `waybill._pickled.load` as a global.
 _PROTOCOL = b"\x80\x05"
 _START = _PROTOCOL + b"\x8c\x10waybill._pickled\x8c\x04load\x93"
 _NEXT_BUFFER, _READONLY_BUFFER = b"\x97", b"\x98"
-# With what is made of an error, in place of `load`.
+# The same with `load_or`, for a fallback.
 _START_OR = _PROTOCOL + b"\x8c\x10waybill._pickled\x8c\x07load_or\x93"
-# Tuples of one, two and three, the call, the end.
+# Tuples of one, two and three items; the call, the end.
 _TUPLES, _CALL_AND_STOP = (b"\x85", b"\x86", b"\x87"), b"R."
 
 
 def calling_first(first: FirstCall, data: bytes) -> bytes:
-    """The pickle ``data``, and before it a call whose answer is dropped: how an
-    engine's workers get to know of waybill, first of all."""
+    """The pickle ``data`` after a call whose result is dropped. It installs waybill in
+    an engine's workers before anything is loaded."""
     function, argument = first
     pushed = _name(function), _plain(argument), _TUPLES[0]
     return b"".join((_PROTOCOL, *pushed, b"R0", data[len(_PROTOCOL) :]))
@@ -354,29 +355,30 @@ def _name(function: Callable[[Any], object]) -> bytes:
 
 
 def _plain(value: object) -> bytes:
-    """What pushes a plain value, or what is named by its module."""
+    """The opcodes that push a plain value, or a global by its name."""
     return standard.dumps(value, 3)[len(_PROTOCOL) : -1]
 
 
-def stream(payload: bytes, kept: OutOfBand | None = None) -> bytes:
+def stream(payload: bytes, out_of_band: OutOfBand | None = None) -> bytes:
     """The pickle of a payload."""
-    return b"".join(_parts(payload, kept))
+    return b"".join(_parts(payload, out_of_band))
 
 
 def _parts(
-    payload: bytes, kept: OutOfBand | None, instead: Instead | None = None
+    payload: bytes, out_of_band: OutOfBand | None, fallback: Fallback | None = None
 ) -> tuple[bytes, bytes, bytes]:
-    """What comes before the payload, the payload, and what comes after it."""
+    """(bytes before the payload, the payload, bytes after it)."""
     size = len(payload)
-    start = _START if instead is None else _START_OR
+    start = _START if fallback is None else _START_OR
     if size < 1 << 8:
         start += b"C" + struct.pack("<B", size)
     elif size < 1 << 32:
         start += b"B" + struct.pack("<I", size)
     else:
         start += b"\x8e" + struct.pack("<Q", size)
-    more = [] if instead is None else [_plain(instead)]
-    if kept is not None and kept.read_only:
-        marks = (_NEXT_BUFFER + _READONLY_BUFFER * is_set for is_set in kept.read_only)
+    more = [] if fallback is None else [_plain(fallback)]
+    if out_of_band is not None and out_of_band.read_only:
+        read_only = out_of_band.read_only
+        marks = (_NEXT_BUFFER + _READONLY_BUFFER * is_set for is_set in read_only)
         more.append(b"".join((b"(", *marks, b"t")))
     return start, payload, b"".join((*more, _TUPLES[len(more)], _CALL_AND_STOP))

@@ -1,10 +1,10 @@
-"""PySpark: functions, and data that holds functions or classes of main, go by waybill.
+"""PySpark: functions, and data with functions or classes of main, go by waybill.
 
     import waybill.integrations.pyspark
     waybill.integrations.pyspark.install()
 
-in the driver. Workers follow with the first function that they load. Data that plain
-pickle can carry stays plain pickle, for Spark's JVM reads such data as well.
+in the driver. Workers follow with the first function that they load. Data that pickle
+can carry stays a plain pickle, since Spark's JVM reads such data as well.
 docs/integrations/pyspark.md has the details. Tested by tests/engines/test_pyspark.py.
 """
 
@@ -33,21 +33,21 @@ _patches = Patches()
 
 
 def install(**options: Any) -> None:
-    """From now on, PySpark pickles with waybill in this process, and in the workers
-    that load what it has pickled. Options are those of ``waybill.configure``."""
+    """Makes PySpark send by waybill in this process, and in the workers that load its
+    pickles. Options are those of ``waybill.configure``."""
     _following.take(options)
     if _patches:
         return
     from pyspark import cloudpickle
 
-    # CloudPickleSerializer, which is also CPickleSerializer, looks it up here.
+    # CloudPickleSerializer, which is also CPickleSerializer, looks them up here.
     _patches.set(cloudpickle, "dumps", dumps)
     _patches.set(cloudpickle, "dump", dump)
 
 
 def uninstall() -> None:
-    """Puts back what was there, in this process. Workers that have started keep
-    waybill; ``pickle.loads`` reads what they send."""
+    """Undoes ``install`` in this process. Workers that have started keep waybill;
+    ``pickle.loads`` reads their messages."""
     _patches.undo()
 
 
@@ -56,13 +56,13 @@ def dumps(
     protocol: int | None = None,
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> bytes:
-    """In the place of ``pyspark.cloudpickle.dumps``."""
-    check_protocol(protocol, buffer_callback)
+    """Replaces ``pyspark.cloudpickle.dumps``."""
+    demand_protocol(protocol, buffer_callback)
     if buffer_callback is None:
         try:
             return _dumps_plain(obj, protocol)
         except Exception:
-            # Something in it goes by value, or waybill says better what is wrong.
+            # An object in it goes by value, or waybill's error is the better one.
             pass
     data = dumps_with_hooks(obj, None, None, buffer_callback)
     return calling_first((follow, _following.packed()), data)
@@ -74,20 +74,20 @@ def dump(
     protocol: int | None = None,
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> None:
-    """In the place of ``pyspark.cloudpickle.dump``."""
+    """Replaces ``pyspark.cloudpickle.dump``."""
     write_all(file.write, dumps(obj, protocol, buffer_callback))
 
 
-def follow(told: bytes) -> None:
-    """What waybill's pickles call first: installs in workers."""
+def follow(options: bytes) -> None:
+    """The first call of each pickle: installs waybill in workers."""
     if os.environ.get("SPARK_PYTHON_RUNTIME") == "PYTHON_WORKER":
-        _following.follow(told)
+        _following.follow(options)
         install()
 
 
 def _dumps_plain(obj: object, protocol: int | None) -> bytes:
-    """A pickle of ``obj`` in which all functions and classes are named; raises any
-    exception if there is none."""
+    """A pickle of ``obj`` with all functions and classes by name. Raises any exception
+    if there is none."""
     file = io.BytesIO()
     pickler = _plain_pickler()(file, protocol)
     pickler.by_value = by_value_here() or set()
@@ -97,8 +97,8 @@ def _dumps_plain(obj: object, protocol: int | None) -> bytes:
 
 @cache
 def _plain_pickler() -> Any:
-    """A subclass of PySpark's Pickler, with its reducers: data has to be pickled as the
-    JVM knows it."""
+    """A subclass of PySpark's Pickler, with its reducers, whose pickles the JVM can
+    read."""
     from pyspark.cloudpickle import cloudpickle
 
     is_importable = cloudpickle._should_pickle_by_reference

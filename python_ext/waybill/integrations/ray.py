@@ -4,8 +4,8 @@
     waybill.integrations.ray.install()
 
 in the driver, best before ``ray.init()``. Workers follow with the first function or
-actor that they load. What Ray says about its own objects, references and actor handles
-first of all, holds as before. docs/integrations/ray.md has the details. Tested by
+actor that they load. Ray's own reducers, those of references and actor handles above
+all, stay in use. docs/integrations/ray.md has the details. Tested by
 tests/engines/test_ray.py.
 """
 
@@ -20,18 +20,18 @@ from waybill._api.functions import check_protocol
 from waybill._streams.files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import calling_first, dumps_with_hooks, tell_size
+from waybill.integrations.pickle import calling_first, dumps_with_hooks, warn_of_large
 
 _patches = Patches()
 
-#: Bytes of a function or an actor class from which on Ray warns, by its constant
-#: FUNCTION_SIZE_WARN_THRESHOLD, while it is installed here.
+#: Ray warns of functions and actor classes of more bytes. Ray's own constant replaces
+#: it once waybill is installed.
 _LARGE = 10**7
 
 
 def install(**options: Any) -> None:
-    """From now on, Ray pickles with waybill in this process, and in the workers that
-    load what it has pickled. Options are those of ``waybill.configure``."""
+    """Makes Ray send by waybill in this process, and in the workers that load its
+    pickles. Options are those of ``waybill.configure``."""
     _following.take(options)
     if _patches:
         return
@@ -41,15 +41,15 @@ def install(**options: Any) -> None:
 
     global _LARGE
     _LARGE = getattr(ray_constants, "FUNCTION_SIZE_WARN_THRESHOLD", _LARGE)
-    # All of Ray looks these two up here each time.
+    # All modules of Ray look these two up here on each call.
     _patches.set(ray.cloudpickle, "dumps", dumps)
     _patches.set(ray.cloudpickle, "dump", dump)
     _patches.wrap(ray.actor, "_modify_class", _modifying)
 
 
 def uninstall() -> None:
-    """Puts back what was there, in this process. Workers that have started keep
-    waybill; ``pickle.loads`` reads what they send."""
+    """Undoes ``install`` in this process. Workers that have started keep waybill;
+    ``pickle.loads`` reads their messages."""
     _patches.undo()
 
 
@@ -58,16 +58,16 @@ def dumps(
     protocol: int | None = None,
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> bytes:
-    """In the place of ``ray.cloudpickle.dumps``."""
-    check_protocol(protocol, buffer_callback)
+    """Replaces ``ray.cloudpickle.dumps``."""
+    demand_protocol(protocol, buffer_callback)
     reducers = _reducers()
     data = dumps_with_hooks(obj, None, reducers, buffer_callback)
-    # Ray takes buffers out of band for values only. A worker that gets one has loaded
-    # the function or class that is called with it.
+    # Ray takes buffers out of band for values only. A worker that gets a value has
+    # loaded the function or class that is called with it.
     if buffer_callback is not None:
         return data
     if len(data) > _LARGE and chosen("warn_above") is None:
-        tell_size(data, obj, reducers, None)
+        warn_of_large(data, obj, reducers, None)
     return calling_first((follow, _following.packed()), data)
 
 
@@ -77,22 +77,22 @@ def dump(
     protocol: int | None = None,
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> None:
-    """In the place of ``ray.cloudpickle.dump``."""
+    """Replaces ``ray.cloudpickle.dump``."""
     write_all(file.write, dumps(obj, protocol, buffer_callback))
 
 
-def follow(told: bytes) -> None:
-    """What pickles of functions and classes call first: installs in workers."""
+def follow(options: bytes) -> None:
+    """The first call of a pickled function or class: installs waybill in workers."""
     import ray
 
     worker = ray._private.worker
     if worker.global_worker.mode == worker.WORKER_MODE:
-        _following.follow(told)
+        _following.follow(options)
         install()
 
 
 class _Table(NamedTuple):
-    """Reducers to be used, and the two tables that they were taken from."""
+    """The reducers in use, and copies of the two tables that they come from."""
 
     reducers: dict[type, Callable[[Any], Any]]
     registered: dict[type, Callable[[Any], Any]]
@@ -103,11 +103,11 @@ _table = _Table({}, {}, {})
 
 
 def _reducers() -> dict[type, Callable[[Any], Any]]:
-    """What was registered with Ray or with copyreg.
+    """The reducers registered with Ray or with copyreg.
 
-    Ray's reducers of references and actor handles count what is in a value, so that it
-    lives as long as the value: no others will do. They stand in one table with those
-    of cloudpickle, which waybill does without.
+    Ray's reducers of references and actor handles count the references in a value, so
+    that their objects live as long as the value: they must be used. Their table also
+    has reducers of cloudpickle, which waybill does not use.
     """
     global _table
     from ray.cloudpickle import CloudPickler
@@ -124,8 +124,8 @@ def _reducers() -> dict[type, Callable[[Any], Any]]:
 
 
 def _modifying(modify_class: Callable[[type], type]) -> Callable[[type], type]:
-    """Ray derives a class from an actor's, and gives it the name of that, but not the
-    qualified name, which cloudpickle does not send. Here messages would show it."""
+    """Ray derives a class from an actor's class, with its name but not its qualified
+    name, which cloudpickle does not send. With waybill, messages would show it."""
 
     def _modify_class(cls: type) -> type:
         modified = modify_class(cls)

@@ -154,7 +154,7 @@ def test_call_is_admitted_on_terms():
     ids=repr,
 )
 def test_payload_that_is_no_call_is_malformed(thing):
-    with refused_as("malformed", match="no call"):
+    with refused_as("malformed", match="not a call"):
         waybill.calls.run_call(waybill.dumps(thing))
 
 
@@ -162,7 +162,7 @@ def test_payload_that_is_no_call_is_malformed(thing):
     "thing", [1, {}, {"raised": {"type": 1}}, {"failed": {}}], ids=repr
 )
 def test_payload_that_is_no_outcome_is_malformed(thing):
-    with refused_as("malformed", match="no outcome"):
+    with refused_as("malformed", match="not the outcome"):
         waybill.calls.loads_outcome(waybill.dumps(thing))
 
 
