@@ -1,7 +1,7 @@
 """``python -m waybill``: the commands that need Python.
 
-The ``waybill`` command runs it for ``discover``, ``run``, ``explain`` of an object and
-``verify`` with a comparison of source; docs/cli.md describes them.
+``waybill discover``, ``waybill run``, ``waybill explain`` for an object and ``waybill
+verify --source`` start these; docs/cli.md describes them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from waybill import __version__
 from waybill._commands import (
     UNREADABLE,
     Parser,
-    answer,
-    complain,
     discover,
     explain,
+    output,
+    print_error,
     run,
     verify,
 )
@@ -30,7 +30,7 @@ def make_parser() -> Parser:
     result = Parser(
         prog="python -m waybill",
         description="Says what Python functions need, and runs payloads.",
-        allow_abbrev=False,  # main() searches sys.argv for the full name --json.
+        allow_abbrev=False,  # main() looks for --json in full.
     )
     result.add_argument("--version", action="version", version=f"waybill {__version__}")
     commands = result.add_subparsers(dest="command", required=True)
@@ -41,39 +41,39 @@ def make_parser() -> Parser:
 
 
 def run_command() -> int:
-    parser = make_parser()
+    options_parser = parser()
     try:
         options = parser.parse_args()
     finally:
-        answer.flush()  # The output of --help and --version.
+        output.flush()  # The text of --help and --version.
     if options.command in ("discover", "explain"):
-        wrong = COMMANDS[options.command].misunderstanding(options)
+        wrong = COMMANDS[options.command].find_usage_error(options)
         if wrong is not None:
-            parser.error(wrong)
-    sys.argv = [""]  # The arguments are not for the code that is to run.
+            options_parser.error(wrong)
+    sys.argv = [""]  # The code that runs must not see these arguments.
     code: int = COMMANDS[options.command].run(options)
-    answer.flush()
+    output.flush()
     return code
 
 
 def end_by(number: int) -> NoReturn:
-    """Ends the process by a signal, as shells expect of a program without a handler."""
+    """Ends the process by a signal, as shells and pipes expect of it."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     raise AssertionError(f"signal {number} is blocked")
 
 
 def main() -> int:
-    answer.open_streams(alone="--json" in sys.argv)
+    output.open_streams(alone="--json" in sys.argv)
     try:
         return run_command()
     except KeyboardInterrupt:
         end_by(signal.SIGINT)
-    except BrokenPipeError:  # As with `| head`.
+    except BrokenPipeError:  # For example by `| head`.
         end_by(signal.SIGPIPE)
-    except OSError as error:  # Only of writing the answer: others are caught before.
-        answer.give_up()
-        complain(f"stdout: {error.strerror}")
+    except OSError as error:  # Of writing the result: all others are handled before.
+        output.discard_rest()
+        print_error(f"stdout: {error.strerror}")
         return UNREADABLE
 
 

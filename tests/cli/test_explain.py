@@ -12,7 +12,7 @@ import waybill
 from command import BINARY, ROOT, error_of, needs_binary, run
 from terminals import painted_on_terminal
 from waybill import _commands
-from waybill._commands import answer, explain
+from waybill._commands import explain, output
 
 pytestmark = needs_binary
 
@@ -215,11 +215,11 @@ def told(monkeypatch, capfd):
     monkeypatch.setattr(waybill, "explain", Explained, raising=False)
 
     def told(*words):
-        monkeypatch.setattr(answer, "_stream", sys.stdout)
+        monkeypatch.setattr(output, "_stream", sys.stdout)
         parser = _commands.Parser(allow_abbrev=False)
         explain.declare(parser)
         options = parser.parse_args([str(word) for word in words])
-        wrong = explain.misunderstanding(options)
+        wrong = explain.find_usage_error(options)
         if wrong is not None:
             return wrong, ""
         return explain.run(options), capfd.readouterr().out

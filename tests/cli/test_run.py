@@ -80,7 +80,7 @@ def test_arguments_for_what_cannot_be_called_are_a_misunderstanding():
     ended = run("-", "[1]", data=waybill.dumps("text"))
 
     assert ended.returncode == 1
-    assert b"the payload is str" in ended.stderr
+    assert b"a payload of type str cannot be called" in ended.stderr
 
 
 @pytest.mark.parametrize("options", [("--policy", "absent"), ("--what",), ()])
@@ -151,7 +151,7 @@ def test_signature_is_demanded_with_4(tmp_path):
 def test_errors_do_not_steer_the_terminal(capsys):
     from waybill import _commands
 
-    _commands.complain(_commands.describe(ValueError("a\x1b[31m\n\u202eb é")))
+    _commands.print_error(_commands.describe(ValueError("a\x1b[31m\n\u202eb é")))
 
     assert capsys.readouterr().err == ("waybill: ValueError: a\\x1b[31m \\u202eb é\n")
 

@@ -1,7 +1,7 @@
-"""The commands that need Python: one file each, listed in waybill/__main__.py.
+"""The commands that need Python, one module for each; waybill/__main__.py lists them.
 
-docs/cli.md describes them. ``waybill discover``, ``explain``, ``run`` and
-``verify --source`` become these.
+``waybill discover``, ``explain``, ``run`` and ``verify --source`` start them.
+docs/cli.md describes them.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 import waybill
-from waybill._commands import answer
+from waybill._commands import output
 
-# The exit codes of docs/cli.md that Python has a say in.
+# The exit codes of docs/cli.md that these commands use.
 FINE, USAGE, UNREADABLE, REFUSED, BAD_SIGNATURE, RAISED_IN_PYTHON, DIFFERENT = range(7)
 
 
 class Parser(argparse.ArgumentParser):
-    """Ends with the exit code that docs/cli.md gives to a misunderstanding."""
+    """An argument parser whose errors have the form and exit code of docs/cli.md."""
 
     def error(self, message: str) -> NoReturn:
-        tell_failure("usage", f"{message}; try --help", "--json" in sys.argv)
+        report_failure("usage", f"{message}; try --help", "--json" in sys.argv)
         sys.exit(USAGE)
 
 
-#: What Unicode's Default_Ignorable_Code_Point adds to what str.isprintable() knows.
+#: Invisible characters (Default_Ignorable_Code_Point) that str.isprintable() allows.
 _UNSEEN = frozenset(
     map(
         chr,
@@ -46,7 +46,7 @@ _UNSEEN = frozenset(
 
 
 def printable(text: str) -> str:
-    """Text that strangers wrote, with what would steer a terminal, or is not seen,
+    """Untrusted text with invisible characters and those that control terminals
     escaped."""
     if text.isprintable() and _UNSEEN.isdisjoint(text):
         return text
@@ -58,41 +58,42 @@ def printable(text: str) -> str:
     )
 
 
-def complain(message: str) -> None:
-    answer.remark(f"waybill: {printable(message)}\n")
+def print_error(message: str) -> None:
+    """Writes one line to stderr."""
+    output.write_error(f"waybill: {printable(message)}\n")
 
 
-def print_failure(**told: object) -> None:
-    """What went wrong as JSON, in the shape that all commands give it."""
+def print_failure(**fields: object) -> None:
+    """Prints a failure as JSON, in the form that all commands use."""
     import json
 
-    answer.write(json.dumps({"ok": False, "error": told}, indent=2))
+    output.write(json.dumps({"ok": False, "error": fields}, indent=2))
 
 
-def tell_failure(code: str, detail: str, as_json_too: bool) -> None:
-    """What went wrong, in one line and as JSON."""
-    complain(detail)
+def report_failure(code: str, detail: str, as_json_too: bool) -> None:
+    """Reports a failure in one line on stderr, and as JSON if asked for."""
+    print_error(detail)
     if as_json_too:
         print_failure(code=code, detail=detail)
 
 
-def tell_refusal(error: waybill.DecodeError, as_json_too: bool) -> None:
-    """What is wrong with a payload, likewise: with code and byte."""
-    told: dict[str, object] = {"code": error.code}
+def report_refusal(error: waybill.DecodeError, as_json_too: bool) -> None:
+    """Reports a refused payload like `report_failure`, with code and byte offset."""
+    fields: dict[str, object] = {"code": error.code}
     start = error.code
-    if error.code != "bad_key":  # Which stands in no payload.
-        told["offset"] = error.offset
+    if error.code != "bad_key":  # A key has no place in the payload.
+        fields["offset"] = error.offset
         start += f" at byte {error.offset}"
-    told["detail"] = str(error).removeprefix(f"{start}: ")
-    complain(str(error))
+    fields["detail"] = str(error).removeprefix(f"{start}: ")
+    print_error(str(error))
     if as_json_too:
-        print_failure(**told)
+        print_failure(**fields)
 
 
 def message_of(error: BaseException) -> str:
     try:
         return str(error)
-    except BaseException:  # Of a class that somebody else wrote.
+    except BaseException:  # A class of the program may raise anything.
         return "<no message: its __str__ raised>"
 
 
@@ -104,46 +105,46 @@ def describe(error: BaseException) -> str:
 
 
 def format_traceback(error: BaseException) -> str:
-    """As Python prints it, without the frames of the command itself."""
+    """The traceback as Python prints it, without the frames of the command."""
     own = os.path.dirname(__file__)
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(own):
         frames = frames.tb_next
     try:
         return "".join(traceback.format_exception(type(error), error, frames))
-    except Exception:  # Where attributes of the error raise.
+    except Exception:  # Attributes of the error may raise.
         return f"{type(error).__name__}\n"
 
 
-def find_modules_beside() -> None:
-    """Lets modules of the current folder be found, behind all others.
+def add_current_folder() -> None:
+    """Appends the current folder to the search path of modules.
 
-    The ``waybill`` command starts Python without that folder: what lies there should
-    not take the place of a module of waybill's or Python's. For code that the user
-    asked to import or call alone; who sets PYTHONSAFEPATH wants none of it.
+    The ``waybill`` command starts Python without it, so that no file there replaces a
+    module of waybill or Python. Called only before code is imported or called at the
+    user's request; does nothing if PYTHONSAFEPATH is set.
     """
     if os.environ.get("PYTHONSAFEPATH"):
         return
-    with contextlib.suppress(OSError):  # A folder that is gone.
+    with contextlib.suppress(OSError):  # The folder was removed.
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
 
 
-def find(target: str) -> object:
-    """The object that MODULE:QUALNAME means; imports the module."""
+def find_object(target: str) -> object:
+    """The object that MODULE:QUALNAME names; imports the module."""
     module, _, path = target.partition(":")
     return operator.attrgetter(path)(importlib.import_module(module))
 
 
 def bold(line: str) -> str:
-    """For terminals that want colours (no-color.org)."""
+    """A line in bold if stdout is a terminal that wants colours (no-color.org)."""
     asked = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    wants = answer.is_terminal() and not asked
+    wants = output.is_terminal() and not asked
     return f"\033[1m{line}\033[0m" if wants else line
 
 
 @contextlib.contextmanager
-def stdout_is_ours() -> Iterator[None]:
-    """What foreign code prints goes to stderr: stdout is for the answer."""
+def redirect_other_output() -> Iterator[None]:
+    """Sends output of other code to stderr: stdout is for the result."""
     with contextlib.redirect_stdout(sys.stderr):
         yield

@@ -1,4 +1,4 @@
-"""``python -m waybill discover TARGET``: which modules code needs, and why."""
+"""``python -m waybill discover TARGET``: the modules that code needs, and why."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from waybill._commands import (
     FINE,
     RAISED_IN_PYTHON,
     UNREADABLE,
-    answer,
+    add_current_folder,
     bold,
     describe,
-    find,
-    find_modules_beside,
+    find_object,
+    output,
+    redirect_other_output,
+    report_failure,
     sources,
-    stdout_is_ours,
-    tell_failure,
 )
 from waybill._commands import survey as surveys
 from waybill._commands.functions import function_behind
@@ -66,8 +66,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def misunderstanding(options: argparse.Namespace) -> str | None:
-    """What is wrong with the options; None if nothing is."""
+def find_usage_error(options: argparse.Namespace) -> str | None:
+    """The error in the options; None if there is none."""
     target = options.target
     if (target is None) == (options.package is None):
         return "either TARGET or --package NAME is needed"
@@ -85,7 +85,7 @@ def misunderstanding(options: argparse.Namespace) -> str | None:
     if is_one_function(options) and (options.static or options.imports or options.skip):
         return "--static, --import and --skip are for modules, not for one function"
     if "<locals>" in path:
-        return f"{target!r} is there while it runs; name the function around it"
+        return f"{target!r} exists only while it runs; name the function around it"
     return None
 
 
@@ -95,13 +95,13 @@ def is_one_function(options: argparse.Namespace) -> bool:
 
 
 def is_path(target: str) -> bool:
-    """A folder or file, and no name: `json` is a module, `./json` a folder."""
+    """Whether it is a folder or file: `json` is a module, `./json` a folder."""
     looks_so = os.sep in target or target in (os.curdir, os.pardir)
     return looks_so or (target.endswith(".py") and ":" not in target)
 
 
 def as_dict(record: waybill.ImportRecord) -> dict[str, object]:
-    """As ``waybill inspect --json`` has it: null where unknown."""
+    """A record as ``waybill inspect --json`` prints it: null for unknown values."""
     return {key: value or None for key, value in record._asdict().items()}
 
 
@@ -110,7 +110,7 @@ def place_of(record: waybill.ImportRecord) -> str:
 
 
 def as_table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of aligned columns, the head in bold; the last one is as long as it is."""
+    """Lines of aligned columns, with a bold head; the last column is not padded."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     widths[-1] = 0
     head, *lines = [
@@ -124,18 +124,18 @@ def print_records(
     records: Sequence[waybill.ImportRecord], target: str, items: int
 ) -> None:
     if not records:
-        answer.write(f"{target} needs no imports")
+        output.write(f"{target} needs no imports")
         return
     rows = [RECORD_COLUMNS]
     for r in records[:items]:
         rows.append((r.module, r.time, r.chain, r.function or "-", place_of(r)))
-    answer.write("\n".join(as_table(rows)))
+    output.write("\n".join(as_table(rows)))
     print_more(len(records) - items)
 
 
 def print_more(count: int) -> None:
     if count > 0:
-        answer.write(f"… and {count} more")
+        output.write(f"… and {count} more")
 
 
 def print_survey(survey: surveys.Survey, items: int) -> None:
@@ -144,20 +144,20 @@ def print_survey(survey: surveys.Survey, items: int) -> None:
     for (module, when), (first, count) in needs[:items]:
         where = f"{first.function or '-'} {place_of(first)}"
         rows.append((module, when, str(count), where))
-    answer.write("\n".join(as_table(rows)))
+    output.write("\n".join(as_table(rows)))
     print_more(len(needs) - items)
     if survey.failures:
-        answer.write("\n" + bold(f"failures ({len(survey.failures)})"))
+        output.write("\n" + bold(f"failures ({len(survey.failures)})"))
         for failure in survey.failures[:items]:
-            answer.write(f"  {failure.module}: {failure.error:.200}")
+            output.write(f"  {failure.module}: {failure.error:.200}")
         print_more(len(survey.failures) - items)
-    answer.write("\n" + bold(f"{survey.target}, {survey.how}"))
-    for name, value in figures(survey).items():
-        answer.write(f"  {name:<12}{'-' if value is None else value:>10}")
+    output.write("\n" + bold(f"{survey.target}, {survey.how}"))
+    for name, value in counts(survey).items():
+        output.write(f"  {name:<12}{'-' if value is None else value:>10}")
 
 
-def figures(survey: surveys.Survey) -> dict[str, int | float | None]:
-    """None is what cannot be told by compiling."""
+def counts(survey: surveys.Survey) -> dict[str, int | float | None]:
+    """The counts of a survey; None for one that compiling does not give."""
     return {
         "modules": survey.modules,
         "functions": survey.functions,
@@ -173,7 +173,7 @@ def survey_as_json(survey: surveys.Survey) -> str:
         {
             "target": survey.target,
             "how": survey.how,
-            **figures(survey),
+            **counts(survey),
             "submodules": survey.submodules,
             "failures": [failure._asdict() for failure in survey.failures],
             "imports": [
@@ -202,8 +202,8 @@ def make_survey(options: argparse.Namespace) -> surveys.Survey:
     return surveys.run_survey(target, how, found)
 
 
-def no_source(error: sources.NoSourceError, target: str) -> str:
-    """What to say, also to those who forgot that a name alone is a module."""
+def describe_no_source(error: sources.NoSourceError, target: str) -> str:
+    """The error, with a hint if the name of a folder was taken for a module."""
     if is_path(target) or not os.path.isdir(target):
         return str(error)
     return f"{error}; for the folder, say {os.path.join(os.curdir, target)}"
@@ -212,13 +212,13 @@ def no_source(error: sources.NoSourceError, target: str) -> str:
 def run(options: argparse.Namespace) -> int:
     is_function = is_one_function(options)
     if options.no_colours:
-        os.environ["NO_COLOR"] = "1"  # For modules that are imported too.
+        os.environ["NO_COLOR"] = "1"  # Also for imported modules.
     if options.package is not None or not is_path(options.target):
-        find_modules_beside()
+        add_current_folder()
     try:  # Importing a module can do anything.
         if is_function:
-            with stdout_is_ours():
-                found = function_behind(find(options.target))
+            with redirect_other_output():
+                found = function_behind(find_object(options.target))
             records = waybill.imports(found, by_value=True)
         else:
             survey = make_survey(options)
@@ -226,20 +226,20 @@ def run(options: argparse.Namespace) -> int:
         raise
     except sources.NoSourceError as error:
         target = options.package or options.target
-        tell_failure("unreadable", no_source(error, target), options.json)
+        report_failure("unreadable", describe_no_source(error, target), options.json)
         return UNREADABLE
     except BaseException as error:
-        tell_failure("raised", describe(error), options.json)
+        report_failure("raised", describe(error), options.json)
         return RAISED_IN_PYTHON
     if not is_function:
         if options.json:
-            answer.write(survey_as_json(survey))
+            output.write(survey_as_json(survey))
         else:
             print_survey(survey, options.items)
-        # Where nothing at all could be looked into, that is the answer.
+        # No module could be examined: the survey failed as a whole.
         return FINE if survey.modules or not survey.failures else RAISED_IN_PYTHON
     if options.json:
-        answer.write(json.dumps([as_dict(record) for record in records], indent=2))
+        output.write(json.dumps([as_dict(record) for record in records], indent=2))
     else:
         print_records(records, options.target, options.items)
     return FINE

@@ -1,5 +1,5 @@
-"""``python -m waybill explain MODULE:QUALNAME``: what an object is made of as a
-payload, and what in it cannot travel."""
+"""``python -m waybill explain MODULE:QUALNAME``: the parts of an object's payload, and
+those of its parts that cannot be sent."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from waybill._commands import (
     FINE,
     RAISED_IN_PYTHON,
     UNREADABLE,
-    answer,
+    add_current_folder,
     describe,
-    find,
-    find_modules_beside,
+    find_object,
+    output,
     printable,
-    stdout_is_ours,
-    tell_failure,
+    redirect_other_output,
+    report_failure,
 )
 from waybill._commands.progress import Progress
 
@@ -47,8 +47,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def misunderstanding(options: argparse.Namespace) -> str | None:
-    """What is wrong with the options; None if nothing is."""
+def find_usage_error(options: argparse.Namespace) -> str | None:
+    """The error in the options; None if there is none."""
     if options.html in ("", "-"):
         return "--html needs the name of a file"
     if options.top < 0:
@@ -60,43 +60,45 @@ def misunderstanding(options: argparse.Namespace) -> str | None:
             " takes files"
         )
     if "<locals>" in path:
-        return f"{options.target!r} is there while it runs; name the function around it"
+        return (
+            f"{options.target!r} exists only while it runs; name the function around it"
+        )
     return None
 
 
 def run(options: argparse.Namespace) -> int:
     api: Any = waybill
     if options.no_colours:
-        os.environ["NO_COLOR"] = "1"  # For modules that are imported too.
-    find_modules_beside()
-    try:  # Importing a module can do anything, and so can what objects say of them.
-        with stdout_is_ours(), Progress(2) as progress:
-            found = find(options.target)
+        os.environ["NO_COLOR"] = "1"  # Also for imported modules.
+    add_current_folder()
+    try:  # Importing a module can do anything, and so can methods of its objects.
+        with redirect_other_output(), Progress(2) as progress:
+            found = find_object(options.target)
             progress.step(f"objects of {options.target}")
 
-            def tell(objects: int, _: int) -> None:
+            def show_count(objects: int, _: int) -> None:
                 progress.show(f"{objects} objects of {options.target}")
 
-            explanation = api.explain(found, progress=tell)
+            explanation = api.explain(found, progress=show_count)
             progress.step("imports")
-            explanation.imports  # Looks for those that are missing.
+            explanation.imports  # Searches for missing modules.
         if options.json:
-            told = explanation.to_json()
+            text = explanation.to_json()
         elif options.top != TOP:
-            told = explanation.to_text(top=options.top)
+            text = explanation.to_text(top=options.top)
         else:
-            told = str(explanation)  # In colours if stdout itself is a terminal.
+            text = str(explanation)  # In colours if stdout itself is a terminal.
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        tell_failure("raised", describe(error), options.json)
+        report_failure("raised", describe(error), options.json)
         return RAISED_IN_PYTHON
     if options.html is not None:
         try:
             explanation.to_html(options.html)
         except OSError as error:
             detail = f"{printable(options.html)}: {error.strerror}"
-            tell_failure("unreadable", detail, options.json)
+            report_failure("unreadable", detail, options.json)
             return UNREADABLE
-    answer.write(told.rstrip("\n"))
+    output.write(text.rstrip("\n"))
     return FINE

@@ -1,4 +1,4 @@
-"""Which functions a module has: as objects where it is imported, else as code."""
+"""The functions of a module: objects if it is imported, else code objects."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-#: Where objects keep the function that they call: those of functools (lru_cache,
-#: cached_property, partial) and of property, and what copies them.
+#: Attributes in which objects store the function that they call: those of functools
+#: (lru_cache, cached_property, partial), of property, and of classes like them.
 HOLDERS = ("__wrapped__", "func", "fget", "fset", "fdel")
-#: Values of modules that hold no functions, by far the most of them.
+#: Types of most values of modules; they hold no functions.
 PLAIN = (str, bytes, int, float, list, tuple, dict, set, types.ModuleType)
 
 
 def functions_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
-    """Functions and methods that the module defines, each once; nothing is run."""
+    """Functions and methods that the module defines, each once. Runs no code of it."""
     name = module.__name__
     seen: set[int] = set()
     todo: list[Any] = list(vars(module).values())
@@ -25,23 +25,23 @@ def functions_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
         if id(value) in seen or issubclass(kind, PLAIN):
             continue
         seen.add(id(value))
-        # What a function wraps is in its closure, and so is answered with it.
+        # A wrapped function is in the closure of its wrapper: imports() finds it there.
         if issubclass(kind, types.FunctionType):
             if value.__module__ == name:
                 yield value
         elif issubclass(kind, (staticmethod, classmethod)):
             todo.append(value.__func__)
         elif issubclass(kind, type):
-            # By the type's own slot: a metaclass may run code for both.
+            # By the type's own descriptor: a metaclass may run code for both.
             members = type.__dict__["__dict__"].__get__(value)
             if members.get("__module__") == name:
                 todo += members.values()
         else:
-            todo += [held_by(value, holder) for holder in HOLDERS]
+            todo += [stored_attribute(value, holder) for holder in HOLDERS]
 
 
-def held_by(value: object, name: str) -> object:
-    """An attribute that is stored in an object; None if there is none. Runs nothing."""
+def stored_attribute(value: object, name: str) -> object:
+    """A stored attribute of an object; None if there is none. Runs no code."""
     found = inspect.getattr_static(value, name, None)
     if not isinstance(found, types.MemberDescriptorType):
         return found
@@ -52,24 +52,24 @@ def held_by(value: object, name: str) -> object:
 
 
 def function_behind(value: object) -> object:
-    """The function that answers a call, as far as that is told."""
-    # A method taken from its class or instance: the function is what has code.
+    """The function that a call of the object runs, if its attributes show it."""
+    # A method of a class or instance: the function has the code.
     if isinstance(value, types.MethodType):
         value = value.__func__
-    # As lru_cache's; functions have what they wrap in their closure.
+    # For lru_cache and the like; functions have the wrapped one in their closure.
     seen: set[int] = set()
     wrapped: object = value
     while not isinstance(wrapped, (types.FunctionType, type)):
         seen.add(id(wrapped))
-        wrapped = held_by(wrapped, "__wrapped__")
+        wrapped = stored_attribute(wrapped, "__wrapped__")
         if wrapped is None or id(wrapped) in seen:
             return value
     return wrapped if isinstance(wrapped, types.FunctionType) else value
 
 
 def is_function(code: types.CodeType) -> bool:
-    """Whether the source has a `def` or `lambda` for it, and no class, comprehension,
-    or annotation (3.14 makes a function of these)."""
+    """Whether the code is that of a `def` or `lambda`, not of a class, a comprehension
+    or annotations."""
     name = code.co_name
     is_made_up = name.startswith("<") or name == "__annotate__"
     return bool(code.co_flags & inspect.CO_OPTIMIZED) and (
@@ -77,8 +77,8 @@ def is_function(code: types.CodeType) -> bool:
     )
 
 
-def alone(code: types.CodeType, names: dict[str, Any]) -> types.FunctionType:
-    """A function of this code without what is nested in it; never to be called."""
+def without_nested(code: types.CodeType, names: dict[str, Any]) -> types.FunctionType:
+    """A function of this code without its nested code. It must not be called."""
     constants = (None if isinstance(c, types.CodeType) else c for c in code.co_consts)
     code = code.replace(co_consts=tuple(constants))
     cells = tuple(types.CellType() for _ in code.co_freevars)

@@ -1,4 +1,4 @@
-"""One line on a terminal's stderr that says how far a long walk is."""
+"""A progress bar of one line on stderr."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import os
 import sys
 import time
 
-WIDTH = 24  # Of the bar.
-SECONDS = 0.1  # Between two paintings.
+WIDTH = 24  # Characters of the bar.
+SECONDS = 0.1  # Between two updates.
 
 
-def columns() -> int:
-    """Of the terminal that stderr is; what is longer would wrap, and stay there."""
+def terminal_width() -> int:
+    """The width of the terminal of stderr; a longer line would wrap and remain."""
     try:
-        # A terminal that was never told its size has 0.
+        # A terminal whose size was never set has 0.
         return os.get_terminal_size(sys.__stderr__.fileno()).columns or 80  # type: ignore[union-attr]
     except (OSError, ValueError):
         return 80
 
 
 class Progress:
-    """Paints only where stderr is a terminal. Used with ``with``; leaves nothing."""
+    """Draws only if stderr is a terminal. A context manager; it erases the line at the
+    end."""
 
     def __init__(self, total: int) -> None:
         self._total = max(total, 1)
@@ -40,12 +41,12 @@ class Progress:
             self._write("\r\033[K")
 
     def step(self, name: str) -> None:
-        """One more is begun: `name`."""
+        """Begins the next of ``total`` steps."""
         self._done += 1
         self.show(name)
 
     def show(self, name: str) -> None:
-        """The same one goes on: `name` says how far it is."""
+        """Shows the current step under another name."""
         now = time.monotonic()
         if not self._paints or now < self._next:
             return
@@ -54,11 +55,11 @@ class Progress:
         bar = "#" * full + "." * (WIDTH - full)
         shown = name if name.isprintable() else ascii(name)
         line = f"[{bar}] {self._done}/{self._total} {shown}"
-        self._write(f"\r{line[: columns() - 1]}\033[K")
+        self._write(f"\r{line[: terminal_width() - 1]}\033[K")
 
     def _write(self, text: str) -> None:
         try:
             sys.__stderr__.write(text)  # type: ignore[union-attr]
             sys.__stderr__.flush()  # type: ignore[union-attr]
         except (OSError, ValueError, UnicodeError):
-            self._paints = False  # A terminal that went away.
+            self._paints = False  # The terminal was closed.

@@ -1,4 +1,4 @@
-"""``python -m waybill run FILE [ARGS]``: loads a payload and calls what is in it."""
+"""``python -m waybill run FILE [ARGS]``: loads a payload and calls its object."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from waybill._commands import (
     REFUSED,
     UNREADABLE,
     USAGE,
-    answer,
-    find_modules_beside,
+    add_current_folder,
     format_traceback,
     message_of,
+    output,
     print_failure,
     printable,
-    tell_failure,
-    tell_refusal,
+    report_failure,
+    report_refusal,
 )
 from waybill._environment.renames import Renames
 from waybill._streams.files import decoded, read_single_payload
 from waybill._streams.incoming import IncomingPayload
 
-#: Characters of a file with rules; a longer one may have no end.
-MOST_RULES = 1 << 20
+#: Most characters of a file of rules; a file may be endless.
+MAX_RULES = 1 << 20
 
 SUMMARY = "load a payload and call what is in it"
 
@@ -69,12 +69,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write one JSON object")
 
 
-class Misunderstanding(Exception):
-    """The command line cannot mean anything."""
+class UsageError(Exception):
+    """The command line is not valid."""
 
 
 class NotJson(Exception):
-    """A result that JSON has no word for."""
+    """The result has no form in JSON."""
 
 
 class Call(NamedTuple):
@@ -83,19 +83,19 @@ class Call(NamedTuple):
 
 
 def parse_call(text: str) -> Call:
-    """What ARGS means."""
+    """The arguments that ARGS gives, which is JSON."""
     expected = 'ARGS should be a JSON array, or {"args": [...], "kwargs": {...}}'
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Misunderstanding(f"{expected}; it is no JSON: {error}") from None
+        raise UsageError(f"{expected}; it is not JSON: {error}") from None
     if isinstance(value, list):
         return Call(value, {})
     if not isinstance(value, dict) or value.keys() - {"args", "kwargs"}:
-        raise Misunderstanding(expected)
+        raise UsageError(expected)
     call = Call(value.get("args", []), value.get("kwargs", {}))
     if not (isinstance(call.args, list) and isinstance(call.kwargs, dict)):
-        raise Misunderstanding(expected)
+        raise UsageError(expected)
     return call
 
 
@@ -104,18 +104,16 @@ def read_policy(path: str | None) -> security.Policy | None:
         return None
     try:
         with open(path, encoding="utf-8") as file:
-            rules = file.read(MOST_RULES + 1)
-        if len(rules) > MOST_RULES:
-            raise Misunderstanding(
-                f"--policy {path}: more than {MOST_RULES} characters are no rules"
-            )
+            rules = file.read(MAX_RULES + 1)
+        if len(rules) > MAX_RULES:
+            raise UsageError(f"--policy {path}: more than {MAX_RULES} characters")
         if not any(line.partition("#")[0].strip() for line in rules.splitlines()):
-            raise Misunderstanding(f"--policy {path}: there are no rules in it")
+            raise UsageError(f"--policy {path}: there are no rules in it")
         return security.Policy(rules)
     except OSError as error:
-        raise Misunderstanding(f"--policy {path}: {error.strerror}") from None
+        raise UsageError(f"--policy {path}: {error.strerror}") from None
     except ValueError as error:
-        raise Misunderstanding(f"--policy {path}: {error}") from None
+        raise UsageError(f"--policy {path}: {error}") from None
 
 
 def read_renames(rules: list[str]) -> Renames | None:
@@ -123,15 +121,15 @@ def read_renames(rules: list[str]) -> Renames | None:
         return None
     for rule in rules:
         if "=" not in rule:
-            raise Misunderstanding(f"--rename {rule}: it should be OLD=NEW")
+            raise UsageError(f"--rename {rule}: it should be OLD=NEW")
     try:
         return Renames(dict(rule.split("=", 1) for rule in rules))
     except ValueError as error:
-        raise Misunderstanding(f"--rename: {error}") from None
+        raise UsageError(f"--rename: {error}") from None
 
 
 def read_keys(options: argparse.Namespace) -> security.KeyRing | None:
-    """The keys of all files and of the variable; SignatureError where one is none."""
+    """The keys of all files and of the variable; SignatureError for a malformed one."""
     from waybill import _core
 
     if not options.key and options.key_env is None:
@@ -142,8 +140,8 @@ def read_keys(options: argparse.Namespace) -> security.KeyRing | None:
     return ring
 
 
-def read_payload(path: str, arriving: IncomingPayload) -> bytearray:
-    """One payload, or so much that it is clearly none: /dev/zero has no end."""
+def read_payload(path: str, arriving: Arriving) -> bytearray:
+    """One payload. Stops at input that cannot be one: /dev/zero has no end."""
     if path == "-":
         stdin = sys.stdin.buffer
         return read_single_payload(
@@ -154,7 +152,7 @@ def read_payload(path: str, arriving: IncomingPayload) -> bytearray:
 
 
 def check_json(result: object) -> None:
-    """Raises NotJson for what json.dumps would write as something else."""
+    """Raises NotJson for keys that json.dumps would convert to text."""
     todo = [result]
     while todo:
         value = todo.pop()
@@ -168,7 +166,7 @@ def check_json(result: object) -> None:
 
 
 def as_json(result: object) -> str:
-    """The result as JSON. NotJson names what JSON lacks."""
+    """The result as JSON. NotJson names the value that JSON cannot hold."""
     try:
         text = json.dumps({"ok": True, "result": result}, indent=2, allow_nan=False)
     except TypeError as error:
@@ -177,24 +175,24 @@ def as_json(result: object) -> str:
         raise NotJson(str(error)) from None
     except RecursionError:
         raise NotJson("it is nested too deeply") from None
-    check_json(result)  # Last: what has cycles never gets here.
+    check_json(result)  # Last: it would not end for a cycle, which has raised by now.
     return text
 
 
-def fail(error: BaseException, as_json_too: bool, code: int) -> int:
-    """Tells the error as its kind asks for; returns `code`."""
-    answer.flush()  # What the payload printed comes before what it raised.
-    if isinstance(error, Misunderstanding):
-        tell_failure("usage", str(error), as_json_too)
+def report_error(error: BaseException, as_json_too: bool, code: int) -> int:
+    """Reports an error in the form for its type; returns `code`."""
+    output.flush()  # Output of the payload comes before its error.
+    if isinstance(error, UsageError):
+        report_failure("usage", str(error), as_json_too)
         return code
     if isinstance(error, NotJson):
-        tell_failure("not_json", f"the result is not for JSON: {error}", as_json_too)
+        report_failure("not_json", f"the result is not for JSON: {error}", as_json_too)
         return code
     if isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
-        tell_refusal(error, as_json_too)
+        report_refusal(error, as_json_too)
         return code
     trace = format_traceback(error)
-    answer.remark(trace)
+    output.write_error(trace)
     if as_json_too:
         print_failure(
             type=type(error).__name__, message=message_of(error), traceback=trace
@@ -202,10 +200,10 @@ def fail(error: BaseException, as_json_too: bool, code: int) -> int:
     return code
 
 
-def code_of(error: BaseException) -> int:
-    """The exit code for what the command itself refused, or loading raised."""
+def exit_code_of(error: BaseException) -> int:
+    """The exit code for an error of the command itself, or of loading."""
     for kind, code in (
-        (Misunderstanding, USAGE),
+        (UsageError, USAGE),
         (waybill.PolicyError, REFUSED),
         (waybill.SignatureError, BAD_SIGNATURE),
         (waybill.DecodeError, UNREADABLE),
@@ -216,13 +214,13 @@ def code_of(error: BaseException) -> int:
 
 
 def interrupted(error: KeyboardInterrupt) -> KeyboardInterrupt:
-    """The same, after it is shown where in the payload that was."""
-    answer.remark(format_traceback(error))
+    """The same error, after its traceback in the payload is printed."""
+    output.write_error(format_traceback(error))
     return error
 
 
-def call_it(loaded: object, call: Call | None) -> object:
-    """What it returns; of a coroutine, what that returns in the end."""
+def call_loaded(loaded: object, call: Call | None) -> object:
+    """The result of the call, or of its coroutine; the object if it is not callable."""
     if callable(loaded):
         result = loaded(*call.args, **call.kwargs) if call else loaded()
         if not isinstance(result, types.CoroutineType):
@@ -232,7 +230,9 @@ def call_it(loaded: object, call: Call | None) -> object:
         return asyncio.run(result)
     if call is not None:
         kind = type(loaded).__name__
-        raise Misunderstanding(f"ARGS for what cannot be called: the payload is {kind}")
+        raise UsageError(
+            f"ARGS are given, but a payload of type {kind} cannot be called"
+        )
     return loaded
 
 
@@ -244,16 +244,16 @@ def run(options: argparse.Namespace) -> int:
         renames = read_renames(options.rename)
         arriving = IncomingPayload(load_options_of(policy, keys, None))
         data = read_payload(options.file, arriving)
-    except (Misunderstanding, waybill.DecodeError) as error:
-        return fail(error, options.json, code_of(error))
+    except (UsageError, waybill.DecodeError) as error:
+        return report_error(error, options.json, exit_code_of(error))
     except (OSError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or "there is no memory for it"
         detail = f"{printable(options.file)}: {reason}"
-        tell_failure("unreadable", detail, options.json)
+        report_failure("unreadable", detail, options.json)
         return UNREADABLE
-    # SystemExit and the like count as raised, too: what ends is the payload, not the
-    # command. Only the user's own Ctrl-C ends that.
-    find_modules_beside()
+    # SystemExit and the like count as raised, too: they end the payload, not the
+    # command. Only the user's own Ctrl-C ends the command.
+    add_current_folder()
     try:
         loaded = decoded(
             data, arriving.stored, policy=policy, keys=keys, renames=renames
@@ -261,14 +261,14 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt as error:
         raise interrupted(error) from None
     except BaseException as error:
-        return fail(error, options.json, code_of(error))
+        return report_error(error, options.json, exit_code_of(error))
     try:
-        result = call_it(loaded, call)
+        result = call_loaded(loaded, call)
         text = as_json(result) if options.json else repr(result)
     except KeyboardInterrupt as error:
         raise interrupted(error) from None
     except BaseException as error:
-        code = USAGE if isinstance(error, Misunderstanding) else RAISED_IN_PYTHON
-        return fail(error, options.json, code)
-    answer.write(text)
+        code = USAGE if isinstance(error, UsageError) else RAISED_IN_PYTHON
+        return report_error(error, options.json, code)
+    output.write(text)
     return FINE

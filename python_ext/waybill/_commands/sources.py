@@ -1,4 +1,4 @@
-"""Which modules a survey looks into: those of a name, a package, a folder or a file."""
+"""Finds the modules of a survey: those of a name, a package, a folder or a file."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import NamedTuple
 
-from waybill._commands import stdout_is_ours
+from waybill._commands import redirect_other_output
 from waybill.environment import _spec_in
 
 
 class Source(NamedTuple):
-    """A module that is to be surveyed."""
+    """A module to survey."""
 
     name: str
     path: str
 
     @property
     def package(self) -> str:
-        """What relative imports in it start from."""
+        """The package that relative imports in it are relative to."""
         is_package = os.path.basename(self.path).startswith("__init__.")
         return self.name if is_package else self.name.rpartition(".")[0]
 
 
 class NoSourceError(Exception):
-    """There is nothing to look into."""
+    """The target has no Python source."""
 
 
 def of_module(name: str, imports: bool) -> list[Source]:
-    """The module itself, without those below it."""
+    """The module itself, without its submodules."""
     origin = spec_of(name, imports).origin
     if origin is None:
         raise NoSourceError(f"{name} is a folder without a module of its own")
@@ -51,7 +51,7 @@ def of_package(name: str, imports: bool) -> list[Source]:
 
 
 def of_path(path: str) -> list[Source]:
-    """A file, or the files below a folder, by the names that imports know them by."""
+    """A file, or the files below a folder, with the names of their modules."""
     if not os.path.exists(path):
         raise NoSourceError(f"{path}: No such file or directory")
     place = os.path.abspath(path)
@@ -69,7 +69,8 @@ def of_path(path: str) -> list[Source]:
 
 
 def home_of(path: str) -> str:
-    """The folder to import a folder or file from: above the packages around it."""
+    """The folder of the search path to import a folder or file from: the first above
+    its packages."""
     path = os.path.abspath(path)
     home = path if os.path.isdir(path) else os.path.dirname(path)
     while os.path.isfile(os.path.join(home, "__init__.py")):
@@ -81,7 +82,7 @@ def home_of(path: str) -> str:
 
 
 def module_name(package: str, file: str) -> str:
-    """The name of a file in a package; empty if it is no module."""
+    """The name of the module in a file of a package; "" if it is not a module."""
     stem, ending = os.path.splitext(file)
     if ending != ".py" or not stem.isidentifier():
         return ""
@@ -104,12 +105,12 @@ def sources_below(folder: str, prefix: str) -> Iterator[Source]:
 
 
 def spec_of(name: str, imports: bool) -> ModuleSpec:
-    """Where a module is; ``imports`` allows to import the packages above it."""
+    """The spec of a module; ``imports`` allows to import the packages above it."""
     top, *below = [name] if imports else name.split(".")
-    # Frozen modules, as os, have source that PathFinder knows; it knows no hooks.
+    # PathFinder gives the source of frozen modules, such as os, but uses no hooks.
     spec = None if imports else PathFinder.find_spec(top)
     if spec is None:
-        with stdout_is_ours():
+        with redirect_other_output():
             spec = importlib.util.find_spec(top)
     for part in below:
         if spec is not None:
@@ -121,7 +122,8 @@ def spec_of(name: str, imports: bool) -> ModuleSpec:
 
 
 def without_skipped(sources: list[Source], patterns: list[str]) -> list[Source]:
-    """`__main__` starts programs; the rest is the caller's choice."""
+    """The modules without those that --skip names, and without `__main__`, which starts
+    a program."""
     chosen = [source for source in sources if not is_skipped(source.name, patterns)]
     if not chosen:
         raise NoSourceError("nothing is left but `__main__` and what --skip names")

@@ -1,5 +1,5 @@
-"""What `waybill verify --source` becomes, once it has checked all else: compares source
-with bytecode. Reads the head of the payload, which was checked, from stdin."""
+"""``waybill verify --source`` starts this after its other checks: compares source with
+bytecode. Reads the head of the payload, already verified, from stdin."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from waybill._commands import (
     DIFFERENT,
     FINE,
     UNREADABLE,
-    answer,
+    output,
     printable,
-    tell_refusal,
+    report_refusal,
 )
 from waybill._source.source_check import SourceCheck, check_sources
 
@@ -26,13 +26,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--sound",
         metavar="TEXT",
         required=True,
-        help="what was told of the payload by then, as text or as JSON",
+        help="the result of the other checks, as text or as JSON",
     )
     parser.add_argument("--json", action="store_true", help="write one JSON object")
 
 
-def as_text(sound: str, compared: list[SourceCheck], wrong: list[SourceCheck]) -> str:
-    count = len(compared)
+def as_text(sound: str, checks: list[SourceCheck], wrong: list[SourceCheck]) -> str:
+    count = len(checks)
     functions = "1 function" if count == 1 else f"{count} functions"
     if not wrong:
         verb = "does" if count == 1 else "do"
@@ -45,23 +45,23 @@ def as_text(sound: str, compared: list[SourceCheck], wrong: list[SourceCheck]) -
     return "\n".join(lines)
 
 
-def as_json(sound: str, compared: list[SourceCheck], wrong: list[SourceCheck]) -> str:
-    told = json.loads(sound)
-    told["ok"] = not wrong
-    told["source"] = {
-        "functions": len(compared),
+def as_json(sound: str, checks: list[SourceCheck], wrong: list[SourceCheck]) -> str:
+    report = json.loads(sound)
+    report["ok"] = not wrong
+    report["source"] = {
+        "functions": len(checks),
         "problems": [one._asdict() for one in wrong],
     }
-    return json.dumps(told, indent=2)
+    return json.dumps(report, indent=2)
 
 
 def run(options: argparse.Namespace) -> int:
     try:
-        compared = check_sources(sys.stdin.buffer.read())
+        checks = check_sources(sys.stdin.buffer.read())
     except waybill.DecodeError as error:
-        tell_refusal(error, options.json)
+        report_refusal(error, options.json)
         return UNREADABLE
-    wrong = [one for one in compared if one.problem is not None]
+    wrong = [one for one in checks if one.problem is not None]
     lay_out = as_json if options.json else as_text
-    answer.write(lay_out(options.sound, compared, wrong))
+    output.write(lay_out(options.sound, checks, wrong))
     return DIFFERENT if wrong else FINE

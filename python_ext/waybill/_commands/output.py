@@ -1,7 +1,7 @@
-"""Where a command answers, whatever the code that it runs does to stdout.
+"""The output of a command, kept apart from the output of the code that it runs.
 
-``open_streams`` comes before that code runs, ``write`` and ``flush`` afterwards. What
-these raise is OSError: stdout is closed or full, or nobody reads it.
+``open_streams`` is called before that code runs, ``write`` and ``flush`` afterwards.
+They raise OSError if stdout is closed or full, or if its reader is gone.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _stream: TextIO | None = None
 
 
 def open_streams(alone: bool) -> None:
-    """Takes hold of stdout.
+    """Takes over stdout for the output of the command.
 
-    ``alone``: stdout holds the answer and nothing else. What anybody writes to it goes
-    to stderr until the process ends, also from programs that are started, threads and
-    functions called at exit.
+    ``alone``: stdout gets this output and nothing else. All other writes to it go to
+    stderr until the process ends, also those of subprocesses, threads and functions
+    called at exit.
     """
     global _stream
     _fill_gaps()
@@ -27,43 +27,43 @@ def open_streams(alone: bool) -> None:
     if alone:
         os.dup2(2, 1)
         sys.stdout = sys.stderr
-    # Names in other alphabets, where stdout has no words for them.
+    # Characters that the encoding of stdout lacks are escaped.
     encoding = sys.stdout.encoding
     _stream = os.fdopen(number, "w", encoding=encoding, errors="backslashreplace")
 
 
 def _fill_gaps() -> None:
-    """Standard streams that are closed; else what is opened next would become one.
+    """Opens standard streams that are closed; else the next file would become one.
 
-    Writing to stdout fails then, as it should: what was asked for is lost. Who closes
-    stderr wants no complaints.
+    Writing to such a stdout fails, since its output would be lost. Messages for a
+    closed stderr are discarded.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
             flags = os.O_WRONLY if number == 2 else os.O_RDONLY
-            gap = os.open(os.devnull, flags)  # The lowest number there is.
+            gap = os.open(os.devnull, flags)  # Gets the lowest free number.
             made = os.fdopen(gap, "w" if number else "r", closefd=False)
             setattr(sys, name, made)
             setattr(sys, f"__{name}__", made)
 
 
 def write(text: str) -> None:
-    """A line or more of the answer, behind what was printed before."""
+    """Writes lines of the result, after all output that came before."""
     flush()
     assert _stream is not None, "open_streams() comes first"
     _stream.write(f"{text}\n")
     _stream.flush()
 
 
-def remark(text: str) -> None:
-    """On stderr. Who closes that or has no room there wants no remarks."""
+def write_error(text: str) -> None:
+    """Writes to stderr. If that is closed or full, the text is discarded."""
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
     except (AttributeError, OSError, ValueError):
-        # Else Python fails at exit, on what is left in the buffer.
+        # Python would fail at exit on text that is left in the buffer.
         nowhere = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
         if sys.stdout is sys.stderr:
             sys.stdout = nowhere
@@ -75,13 +75,13 @@ def is_terminal() -> bool:
 
 
 def flush() -> None:
-    """What foreign code has printed goes out."""
-    with contextlib.suppress(AttributeError, ValueError):  # Gone, or closed.
+    """Flushes output of other code."""
+    with contextlib.suppress(AttributeError, ValueError):  # Replaced, or closed.
         sys.stdout.flush()
 
 
-def give_up() -> None:
-    """What is left in buffers goes nowhere, without a word at exit."""
+def discard_rest() -> None:
+    """Discards buffered output, so that no error is shown at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     if _stream is not None:
