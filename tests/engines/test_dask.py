@@ -306,9 +306,11 @@ class TestWhatIsPacked:
         from waybill.integrations import pickle as envelope
 
         calls = []
-        original = envelope.dumps_or
+        original = envelope.dumps_with_fallback
         monkeypatch.setattr(
-            envelope, "dumps_or", lambda *a, **k: calls.append(a) or original(*a, **k)
+            envelope,
+            "dumps_with_fallback",
+            lambda *a, **k: calls.append(a) or original(*a, **k),
         )
 
         serialize({"name": "__main__", "f": lambda: 1}, serializers=["pickle"])

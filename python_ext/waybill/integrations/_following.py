@@ -19,7 +19,7 @@ _given: dict[str, Any] = {}
 _packed = b""
 
 
-def take(options: dict[str, Any]) -> None:
+def set_options(options: dict[str, Any]) -> None:
     """Configures this process, and stores the options that workers are to receive.
 
     Raises what ``configure`` raises, and EncodeError for options that cannot be sent;
@@ -34,7 +34,7 @@ def take(options: dict[str, Any]) -> None:
     _given, _packed = given, packed
 
 
-def packed() -> bytes:
+def packed_options() -> bytes:
     """The argument of ``follow`` in a worker; empty if there are no options."""
     return _packed
 

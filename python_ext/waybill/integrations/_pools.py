@@ -111,7 +111,7 @@ class Results:
 
     def put(self, obj: Any) -> None:
         self._queue.put(obj)
-        done(self._folder)
+        clear_record(self._folder)
 
     def report_lost(self, worker: Any) -> None:
         """Sends an error for the task of a worker that has ended."""
@@ -150,10 +150,10 @@ def set_up_queues(workers: Any) -> None:
     workers._inqueue = workers._ctx.SimpleQueue()
     workers._outqueue = ResultQueue(ctx=workers._ctx)
     send = workers._inqueue._writer.send_bytes
-    watch(workers, lambda task: send(ForkingTuplePickler.dumps(task)))
+    record_tasks(workers, lambda task: send(ForkingTuplePickler.dumps(task)))
 
 
-def watch(workers: Any, send: Callable[[object], object]) -> None:
+def record_tasks(workers: Any, send: Callable[[object], object]) -> None:
     """Makes workers record their task before they load it."""
     folder = tempfile.mkdtemp(prefix="waybill-pool-")
     weakref.finalize(workers, _remove, folder, os.getpid())
@@ -164,7 +164,7 @@ def watch(workers: Any, send: Callable[[object], object]) -> None:
     workers._quick_get = workers._outqueue._reader.recv
 
 
-def watch_workers(patches: Patches) -> None:
+def report_lost_tasks(patches: Patches) -> None:
     """Makes all pools report the tasks of their workers that have ended."""
     kind: Any = pool.Pool
     maintain = kind._maintain_pool
@@ -203,7 +203,7 @@ def take(record: Record) -> None:
         _write(_files[key], _RECORD.pack(True, job, index))
 
 
-def done(folder: str) -> None:
+def clear_record(folder: str) -> None:
     """Clears the record. A worker calls it once its result is sent."""
     file = _files.get((os.getpid(), folder))
     if file is not None:

@@ -63,14 +63,14 @@ def install(app: Any = None, **options: Any) -> None:
         registry.disable(CONTENT_TYPE)
         _registered = True
     if not _patches:
-        _patches.wrap(Backend, "prepare_exception", _with_whole_exceptions)
-        _patches.wrap(Backend, "exception_to_python", _of_whole_exceptions)
+        _patches.wrap(Backend, "prepare_exception", _storing_exceptions)
+        _patches.wrap(Backend, "exception_to_python", _loading_exceptions)
         signals.worker_init.connect(_prepare_worker)
         # Spawned worker processes, unlike forked ones, start without the changes of
         # the first process.
         signals.worker_process_init.connect(_prepare_worker)
     if app is not None and app not in _settings:
-        _settings[app] = _use_in(app.conf)
+        _settings[app] = _apply_settings(app.conf)
 
 
 def uninstall(app: Any = None) -> None:
@@ -94,7 +94,7 @@ def uninstall(app: Any = None) -> None:
         _registered = False
 
 
-def _use_in(settings: Any) -> dict[str, Any]:
+def _apply_settings(settings: Any) -> dict[str, Any]:
     """Sets the settings that ``install`` describes; returns their old values."""
     changed: dict[str, Any] = {"task_serializer": NAME, "result_serializer": NAME}
     for name in ("accept_content", "result_accept_content"):
@@ -111,7 +111,7 @@ def _use_in(settings: Any) -> dict[str, Any]:
 # ---- if it finds none; here the result also has the exception, with its traceback.
 
 
-def _with_whole_exceptions(original: Any) -> Any:
+def _storing_exceptions(original: Any) -> Any:
     def prepare_exception(
         backend: Any, error: BaseException, serializer: str | None = None
     ) -> Any:
@@ -130,7 +130,7 @@ def _with_whole_exceptions(original: Any) -> Any:
     return prepare_exception
 
 
-def _of_whole_exceptions(original: Any) -> Any:
+def _loading_exceptions(original: Any) -> Any:
     def exception_to_python(backend: Any, stored: Any) -> Any:
         if not isinstance(stored, dict) or NAME not in stored:
             return original(backend, stored)
@@ -228,12 +228,12 @@ def _reduce_failure(failure: Any) -> tuple[Any, ...]:
     error: Any = state["exception"]
     if _accepting_waybill(lambda error: None)(error) is error:
         fallback = fallback_of_exception(unwrapped(error))
-        state["exception"] = _Whole(error, fallback)
-        state["type"] = _Whole(state["type"], (_type_of_raised,))
+        state["exception"] = _WithFallback(error, fallback)
+        state["type"] = _WithFallback(state["type"], (_type_of_raised,))
     return copyreg.__newobj__, (type(failure),), state  # type: ignore[attr-defined]
 
 
-class _Whole:
+class _WithFallback:
     """An object as a payload with a fallback: the main process of a worker may lack
     modules that the others have."""
 

@@ -1,4 +1,4 @@
-"""Dask distributed: functions, tasks, results and data go by waybill.
+"""Dask distributed: functions, tasks, results and data are sent by waybill.
 
     client = distributed.Client(...)
     waybill.integrations.dask.install(client)
@@ -49,10 +49,10 @@ def install(client: Any = None, **options: Any) -> None:
     Options are those of ``waybill.configure``, for all these processes. Raises
     ModuleNotFoundError if waybill is not installed in one of them.
     """
-    _following.take(options)
+    _following.set_options(options)
     _install_here()
     _set_preloads(lambda modules: [*modules, __name__])
-    options_payload = _following.packed()
+    options_payload = _following.packed_options()
     if options_payload:
         import dask.config
 
@@ -108,7 +108,7 @@ def dumps(
     buffers: list[standard.PickleBuffer] = []
     add_buffer = None if buffer_callback is None else buffers.append
     try:
-        result = pickle.dumps_or(x, fallback, add_buffer)
+        result = pickle.dumps_with_fallback(x, fallback, add_buffer)
     except Exception as error:
         if isinstance(error, lazy.find("SizeWarning")):
             raise  # A warning filter makes it an error.

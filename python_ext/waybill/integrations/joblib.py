@@ -1,4 +1,4 @@
-"""joblib and loky: functions, arguments and results go by waybill.
+"""joblib and loky: functions, arguments and results are sent by waybill.
 
     import waybill.integrations.joblib
     waybill.integrations.joblib.install()
@@ -36,9 +36,9 @@ def install(**options: Any) -> None:
     Options are those of ``waybill.configure``, for workers too. Raises
     ModuleNotFoundError if neither is installed.
     """
-    _following.take(options)
+    _following.set_options(options)
     record_forks()
-    # Do not import both: each would restart the other's workers.
+    # Do not import both: each takes away the other's workers.
     if not any(name in sys.modules for name in _LOKY):
         try:
             import_module("joblib")
@@ -53,8 +53,8 @@ def install(**options: Any) -> None:
     if "joblib" in sys.modules and not _patches:
         pools: Any = import_module("joblib.pool")
         _patches.set(pools, "CustomizablePickler", PoolPickler)
-        _patches.wrap(pools.PicklingPool, "_setup_queues", _setting_up)
-        _pools.watch_workers(_patches)
+        _patches.wrap(pools.PicklingPool, "_setup_queues", _recording_tasks)
+        _pools.report_lost_tasks(_patches)
 
 
 def uninstall() -> None:
@@ -65,12 +65,12 @@ def uninstall() -> None:
     _patches.undo()
 
 
-def _setting_up(set_up_queues: Callable[[Any], None]) -> Callable[[Any], None]:
+def _recording_tasks(set_up_queues: Callable[[Any], None]) -> Callable[[Any], None]:
     """``PicklingPool._setup_queues`` for pools that report tasks of lost workers."""
 
     def set_up(pool: Any) -> None:
         set_up_queues(pool)
-        _pools.watch(pool, pool._inqueue._send)
+        _pools.record_tasks(pool, pool._inqueue._send)
         pool._inqueue = _pools.Tasks(pool._inqueue)
 
     return set_up
@@ -89,7 +89,7 @@ class PoolPickler(_pools.TuplePickler):
         self.dispatch_table = {**copyreg.dispatch_table, **(reducers or {})}
 
     def first_call(self) -> FirstCall:
-        return _answer_so, (_following.packed(), self._record)
+        return _answer_so, (_following.packed_options(), self._record)
 
 
 def _answer_so(first: tuple[bytes, _pools.Record | None]) -> None:

@@ -36,7 +36,7 @@ class Pickler(pickle.Pickler):
             super().dump(result)
 
     def first_call(self) -> pickle.FirstCall | None:
-        options = _following.packed()
+        options = _following.packed_options()
         return (_following.follow, options) if options else None
 
 

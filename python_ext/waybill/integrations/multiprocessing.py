@@ -40,7 +40,7 @@ def install(**options: Any) -> None:
     """Makes this process and its children use waybill in pools, queues, pipes, managers
     and ProcessPoolExecutors. Options are those of ``waybill.configure``, for children
     too."""
-    _following.take(options)
+    _following.set_options(options)
     if _patches:
         return
     from concurrent.futures import process
@@ -58,7 +58,7 @@ def install(**options: Any) -> None:
     from waybill.integrations import _pools
 
     _patches.set(pool.Pool, "_setup_queues", _pools.set_up_queues)
-    _pools.watch_workers(_patches)
+    _pools.report_lost_tasks(_patches)
     MESSAGES[process._CallItem] = fallback_of_call
     MESSAGES[process._ResultItem] = fallback_of_result
 
@@ -104,7 +104,7 @@ class MainByNamePickler(pickle.Pickler):
     def _name_of_other(self, obj: Any) -> tuple[Any, Any]:
         """(name, result of ``__reduce__``) of an object other than a function or class
         that pickle sends by name, such as a result of ``lru_cache`` or a type variable.
-        Each is NotImplemented if it has none or was not asked."""
+        Each is NotImplemented if it does not exist or was not needed."""
         kind: Any = type(obj)
         reduce = kind.__reduce__
         registered = getattr(self, "dispatch_table", copyreg.dispatch_table)
@@ -183,8 +183,8 @@ def _dump(obj: object, file: BinaryIO, protocol: int | None = None) -> None:
         global _forked
         _forked = {}
         data = ForkingPickler.dumps(obj, protocol)
-        first = _start, _following.packed()
-        file.write(pickle.calling_first(first, bytes(data)))
+        first = _start, _following.packed_options()
+        file.write(pickle.prepend_call(first, bytes(data)))
     else:
         # The preparation data: after it the child has the path to import waybill from.
         import pickle as standard

@@ -1,4 +1,4 @@
-"""Parsl: functions, arguments and results go by waybill.
+"""Parsl: functions, arguments and results are sent by waybill.
 
     import waybill.integrations.parsl
     waybill.integrations.parsl.install()
@@ -36,7 +36,7 @@ def install(**options: Any) -> None:
     so. If no method can send an object, waybill's error is raised.
     """
     global _is_installed
-    _following.take(options)
+    _following.set_options(options)
     from parsl.serialize import facade
 
     _is_installed = True
@@ -76,7 +76,7 @@ class WaybillSerializer:
         global _follows
         options, described, data = _split(body)
         if _is_installed is None:
-            install()  # Results for a sender with waybill go by waybill.
+            install()  # Send results by waybill to a sender that uses it.
             _follows = True
         if _follows:
             _following.follow(options)
@@ -107,7 +107,7 @@ def _body(data: Any) -> bytes:
     described = b""
     if isinstance(data, RemoteExceptionWrapper):
         described = dumps(_texts_of(data.get_exception()))
-    options = _following.packed()
+    options = _following.packed_options()
     heads = (_LENGTH.pack(len(part)) + part for part in (options, described))
     return b"".join((*heads, payload(data)))
 

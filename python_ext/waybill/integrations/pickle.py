@@ -70,21 +70,21 @@ _LARGE = 64 * 1024
 
 
 def options() -> dict[str, Any]:
-    """Options for ``waybill.dumps`` beside those of ``configure``: by value go also the
-    modules that the program has registered with a cloudpickle."""
-    registered = _registered_here()
+    """Options for ``waybill.dumps`` beside those of ``configure``: ``by_value``, with
+    the modules that the program has registered with a cloudpickle."""
+    registered = _registered_modules()
     if not registered:
         return {}
     names = *(chosen("by_value") or ()), *registered
     return {"by_value": [sys.modules.get(name, name) for name in names]}
 
 
-def by_value_here() -> set[str] | None:
+def modules_by_value() -> set[str] | None:
     """A new set of the modules that travel by value; None if there are none."""
-    return with_registered([*(chosen("by_value") or ()), *_registered_here()])
+    return with_registered([*(chosen("by_value") or ()), *_registered_modules()])
 
 
-def _registered_here() -> list[str]:
+def _registered_modules() -> list[str]:
     found: list[str] = []
     for name in _CLOUDPICKLES:
         module = sys.modules.get(name)
@@ -112,10 +112,10 @@ def dumps(
     ``protocol`` is accepted for compatibility with pickle; the output has protocol 5.
     """
     demand_protocol(protocol, buffer_callback)
-    return dumps_or(obj, fallback_of(obj), buffer_callback)
+    return dumps_with_fallback(obj, fallback_of(obj), buffer_callback)
 
 
-def dumps_or(
+def dumps_with_fallback(
     obj: object,
     fallback: Fallback | None,
     buffer_callback: Callable[[PickleBuffer], object] | None,
@@ -179,7 +179,7 @@ class Pickler:
             self.fallback_of(obj),
         )
         if (first := self.first_call()) is not None:
-            parts = calling_first(first, parts[0]), *parts[1:]
+            parts = prepend_call(first, parts[0]), *parts[1:]
         # Large parts are not copied into one; small ones are written in one call.
         if len(parts[1]) < _LARGE:
             parts = (b"".join(parts),)
@@ -225,7 +225,7 @@ def _parts_with_hooks(
 
     def encode(override: Callable[[Any], Any] | None) -> bytes:
         hooks = None, override, dispatch_table, out_of_band.take, None, 0
-        return _core.encode(obj, (*hooks, *_options_here()))
+        return _core.encode(obj, (*hooks, *_encode_options()))
 
     try:
         payload = encode(reducer_override)
@@ -240,9 +240,9 @@ def _parts_with_hooks(
     return _parts(payload, out_of_band, fallback)
 
 
-def _options_here() -> tuple[Any, ...]:
+def _encode_options() -> tuple[Any, ...]:
     """The options of ``encode`` after the hooks."""
-    return by_value_here(), *encode_options()[7:]
+    return modules_by_value(), *encode_options()[7:]
 
 
 def warn_of_large(
@@ -264,7 +264,7 @@ def warn_of_large(
         if kind.__module__ not in ("builtins", "functools")
     }
     hooks = None, None, {**copyreg.dispatch_table, **small}, buffer_callback, None, 0
-    warn_of_size(len(payload), obj, (*hooks, *_options_here()))
+    warn_of_size(len(payload), obj, (*hooks, *_encode_options()))
 
 
 def _reduce_to_nothing(obj: object) -> Any:
@@ -341,7 +341,7 @@ _START_OR = _PROTOCOL + b"\x8c\x10waybill._pickled\x8c\x07load_or\x93"
 _TUPLES, _CALL_AND_STOP = (b"\x85", b"\x86", b"\x87"), b"R."
 
 
-def calling_first(first: FirstCall, data: bytes) -> bytes:
+def prepend_call(first: FirstCall, data: bytes) -> bytes:
     """The pickle ``data`` after a call whose result is dropped. It installs waybill in
     an engine's workers before anything is loaded."""
     function, argument = first

@@ -1,4 +1,4 @@
-"""PySpark: functions, and data with functions or classes of main, go by waybill.
+"""PySpark: functions, and data with functions or classes of main, are sent by waybill.
 
     import waybill.integrations.pyspark
     waybill.integrations.pyspark.install()
@@ -24,9 +24,9 @@ from waybill._streams.files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
 from waybill.integrations.pickle import (
-    by_value_here,
-    calling_first,
     dumps_with_hooks,
+    modules_by_value,
+    prepend_call,
 )
 
 _patches = Patches()
@@ -35,7 +35,7 @@ _patches = Patches()
 def install(**options: Any) -> None:
     """Makes PySpark send by waybill in this process, and in the workers that load its
     pickles. Options are those of ``waybill.configure``."""
-    _following.take(options)
+    _following.set_options(options)
     if _patches:
         return
     from pyspark import cloudpickle
@@ -65,7 +65,7 @@ def dumps(
             # An object in it goes by value, or waybill's error is the better one.
             pass
     data = dumps_with_hooks(obj, None, None, buffer_callback)
-    return calling_first((follow, _following.packed()), data)
+    return prepend_call((follow, _following.packed_options()), data)
 
 
 def dump(
@@ -90,7 +90,7 @@ def _dumps_plain(obj: object, protocol: int | None) -> bytes:
     if there is none."""
     file = io.BytesIO()
     pickler = _plain_pickler()(file, protocol)
-    pickler.by_value = by_value_here() or set()
+    pickler.by_value = modules_by_value() or set()
     pickler.dump(obj)
     return file.getvalue()
 

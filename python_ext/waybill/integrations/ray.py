@@ -1,4 +1,4 @@
-"""Ray: functions, actor classes, arguments, results and ``ray.put`` go by waybill.
+"""Ray: functions, actor classes, arguments, results, ``ray.put`` travel by waybill.
 
     import waybill.integrations.ray
     waybill.integrations.ray.install()
@@ -20,7 +20,7 @@ from waybill._api.functions import check_protocol
 from waybill._streams.files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import calling_first, dumps_with_hooks, warn_of_large
+from waybill.integrations.pickle import dumps_with_hooks, prepend_call, warn_of_large
 
 _patches = Patches()
 
@@ -32,7 +32,7 @@ _LARGE = 10**7
 def install(**options: Any) -> None:
     """Makes Ray send by waybill in this process, and in the workers that load its
     pickles. Options are those of ``waybill.configure``."""
-    _following.take(options)
+    _following.set_options(options)
     if _patches:
         return
     import ray.actor
@@ -44,7 +44,7 @@ def install(**options: Any) -> None:
     # All modules of Ray look these two up here on each call.
     _patches.set(ray.cloudpickle, "dumps", dumps)
     _patches.set(ray.cloudpickle, "dump", dump)
-    _patches.wrap(ray.actor, "_modify_class", _modifying)
+    _patches.wrap(ray.actor, "_modify_class", _keeping_qualified_name)
 
 
 def uninstall() -> None:
@@ -68,7 +68,7 @@ def dumps(
         return data
     if len(data) > _LARGE and chosen("warn_above") is None:
         warn_of_large(data, obj, reducers, None)
-    return calling_first((follow, _following.packed()), data)
+    return prepend_call((follow, _following.packed_options()), data)
 
 
 def dump(
@@ -123,7 +123,9 @@ def _reducers() -> dict[type, Callable[[Any], Any]]:
     return _table.reducers
 
 
-def _modifying(modify_class: Callable[[type], type]) -> Callable[[type], type]:
+def _keeping_qualified_name(
+    modify_class: Callable[[type], type],
+) -> Callable[[type], type]:
     """Ray derives a class from an actor's class, with its name but not its qualified
     name, which cloudpickle does not send. With waybill, messages would show it."""
 

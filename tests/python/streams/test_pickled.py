@@ -85,7 +85,7 @@ class TestStream:
         assert b"\x8e" + (1 << 32).to_bytes(8, "little") + b"payload" in stream
 
     def test_can_begin_with_a_call(self):
-        stream = envelope.calling_first((note_call, b""), envelope.dumps(scaled))
+        stream = envelope.prepend_call((note_call, b""), envelope.dumps(scaled))
 
         function = pickle.loads(stream)
 
