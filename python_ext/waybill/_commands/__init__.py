@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 
 
 #: Invisible characters (Default_Ignorable_Code_Point) that str.isprintable() allows.
-_UNSEEN = frozenset(
+_INVISIBLE = frozenset(
     map(
         chr,
         [
@@ -48,11 +48,11 @@ _UNSEEN = frozenset(
 def printable(text: str) -> str:
     """Untrusted text with invisible characters and those that control terminals
     escaped."""
-    if text.isprintable() and _UNSEEN.isdisjoint(text):
+    if text.isprintable() and _INVISIBLE.isdisjoint(text):
         return text
     return "".join(
         c
-        if c.isprintable() and c not in _UNSEEN
+        if c.isprintable() and c not in _INVISIBLE
         else c.encode("unicode_escape").decode()
         for c in text
     )
@@ -138,9 +138,9 @@ def find_object(target: str) -> object:
 
 def bold(line: str) -> str:
     """A line in bold if stdout is a terminal that wants colours (no-color.org)."""
-    asked = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    wants = output.is_terminal() and not asked
-    return f"\033[1m{line}\033[0m" if wants else line
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    is_bold = output.is_terminal() and not is_plain
+    return f"\033[1m{line}\033[0m" if is_bold else line
 
 
 @contextlib.contextmanager

@@ -83,7 +83,7 @@ class Call(NamedTuple):
 
 
 def parse_call(text: str) -> Call:
-    """The arguments that ARGS gives, which is JSON."""
+    """The call that ARGS describes in JSON; raises UsageError if it does not."""
     expected = 'ARGS should be a JSON array, or {"args": [...], "kwargs": {...}}'
     try:
         value = json.loads(text)
@@ -247,7 +247,7 @@ def run(options: argparse.Namespace) -> int:
     except (UsageError, waybill.DecodeError) as error:
         return report_error(error, options.json, exit_code_of(error))
     except (OSError, MemoryError) as error:
-        reason = getattr(error, "strerror", None) or "there is no memory for it"
+        reason = getattr(error, "strerror", None) or "out of memory"
         detail = f"{printable(options.file)}: {reason}"
         report_failure("unreadable", detail, options.json)
         return UNREADABLE

@@ -1,1 +1,1 @@
-"""What a payload was made with, and what of that is called another way here."""
+"""The environment of a payload's sender: its distributions, and names that moved."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from waybill._classes import parts as class_parts
 
-#: The type of Python 3.15 and later.
+#: The builtin type of sentinels, from Python 3.15 on.
 _SENTINEL = getattr(builtins, "sentinel", None)
 #: Sent or received sentinels, by module, name and text: they allow no weak references.
 _sentinels: dict[tuple[str, str, str], Any] = {}

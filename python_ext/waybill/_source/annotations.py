@@ -91,7 +91,7 @@ def _read_annotations(unit: Unit) -> tuple[Pairs, int]:
         found = [(*pair, None) for pair in annotated_in(node)]
         line = 2
     own = unit.class_name
-    return [(mangle(name, own), what, number) for name, what, number in found], line
+    return [(mangle(name, own), node, number) for name, node, number in found], line
 
 
 def _class_annotations(body: list[Any]) -> Iterable[tuple[str, ast.expr, int | None]]:
@@ -118,8 +118,8 @@ def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
     # A name that no annotation can use.
     inner.args.posonlyargs[0].arg = inner.body[0].test.left.id = ".format"
     result = inner.body[-1].value
-    for name, what, number in pairs:
-        key, value = ast.Constant(name), _value_expression(what, unit)
+    for name, annotation, number in pairs:
+        key, value = ast.Constant(name), _value_expression(annotation, unit)
         result.keys.append(key if number is None else None)
         result.values.append(
             value if number is None else _if_executed(number, key, value)

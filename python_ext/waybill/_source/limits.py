@@ -25,33 +25,33 @@ MAX_NAME = 1 << 16
 
 def check(unit: Unit, features: dict[str, int]) -> None:
     """Raises UnitError, which names the problem, if a unit must not be compiled."""
-    what = f"the source of {unit.name[:100]!r}"
+    subject = f"the source of {unit.name[:100]!r}"
     if not 0 <= unit.kind <= GENERATED:
-        raise UnitError(f"{what} is of an unknown kind, {unit.kind}")
+        raise UnitError(f"{subject} is of an unknown kind, {unit.kind}")
     if len(unit.text) > MAX_TEXT:
-        raise UnitError(f"{what} is longer than {MAX_TEXT} characters")
+        raise UnitError(f"{subject} is longer than {MAX_TEXT} characters")
     if "\0" in unit.text or not _is_text(unit.text):
-        raise UnitError(f"{what} has characters that are not valid in source")
+        raise UnitError(f"{subject} has characters that are not valid in source")
     if len(unit.qualified_name) > MAX_NAME or not _is_text(unit.qualified_name):
-        raise UnitError(f"{what} has a qualified name that is too long or not text")
+        raise UnitError(f"{subject} has a qualified name that is too long or not text")
     for names in (unit.futures, unit.free_names, unit.imports):
         if len(names) > MAX_NAMES:
-            raise UnitError(f"{what} has more than {MAX_NAMES} names")
+            raise UnitError(f"{subject} has more than {MAX_NAMES} names")
     own = [] if unit.kind == LAMBDA else [unit.name]
     inside = [] if unit.class_name is None else [unit.class_name]
     for name in (*own, *inside, *unit.free_names, *unit.imports):
         if not _is_name(name):
-            raise UnitError(f"{what} has {name[:100]!r} for a name")
+            raise UnitError(f"{subject} has {name[:100]!r} for a name")
     for name in unit.futures:
         if name not in features:
-            raise UnitError(f"{what} needs the feature {name[:100]!r}")
+            raise UnitError(f"{subject} needs the feature {name[:100]!r}")
     if unit.flags & ~ALL_FLAGS or unit.optimization not in (0, 1, 2):
-        raise UnitError(f"{what} has unknown flags")
+        raise UnitError(f"{subject} has unknown flags")
     reason = nesting_problem(unit.text, unit.kind == LAMBDA)
     if reason:
-        raise UnitError(f"{what} is not compiled: {reason}")
+        raise UnitError(f"{subject} is not compiled: {reason}")
     if not 0 <= unit.decorator_lines <= MAX_TEXT or not 0 <= unit.column <= MAX_TEXT:
-        raise UnitError(f"{what} has an impossible line or column")
+        raise UnitError(f"{subject} has an impossible line or column")
 
 
 def _is_text(text: str) -> bool:
