@@ -37,7 +37,7 @@ class Raising:
         raise self._error
 
 
-def fallback_of_exception(error: BaseException) -> Fallback:
+def error_fallback(error: BaseException) -> Fallback:
     """The fallback of an exception that a task raised."""
     return raised, *_texts_of(error)
 
@@ -58,7 +58,7 @@ def raised(failure: BaseException, kind: str, message: str, text: str) -> Remote
 # ---- the future of a call under its number.
 
 
-def fallback_of_call(call: Any) -> Fallback:
+def call_fallback(call: Any) -> Fallback:
     return _failing_call, type(call), call.work_id
 
 
@@ -66,14 +66,14 @@ def _failing_call(error: BaseException, kind: Any, work_id: int) -> Any:
     return kind(work_id, Raising(error), (), {})
 
 
-def fallback_of_result(result: Any) -> Fallback:
+def result_fallback(result: Any) -> Fallback:
     rest = {
         name: value
         for name, value in vars(result).items()
         if name not in ("result", "exception")
     }
     error = result.exception
-    described = None if error is None else fallback_of_exception(unwrapped(error))
+    described = None if error is None else error_fallback(unwrapped(error))
     if described is not None and hasattr(error, "tb"):
         described = *described[:-1], error.tb
     return _failed_result, type(result), rest, described

@@ -24,8 +24,8 @@ from waybill.calls import CallError
 from waybill.integrations._failures import (
     Fallback,
     Raising,
+    error_fallback,
     error_of,
-    fallback_of_exception,
     unwrapped,
 )
 from waybill.integrations._patches import Patches
@@ -37,14 +37,14 @@ Task = tuple[Any, ...]
 Record = tuple[str, int, int]
 
 
-def fallback_of_tuple(message: Any) -> Fallback | None:
+def tuple_fallback(message: Any) -> Fallback | None:
     """The fallback of a task or a result; None for the message that ends a worker."""
     if type(message) is not tuple:
         return None
     if len(message) == 5:
         return _failing_task, *message[:2]
     job, index, (is_success, value) = message
-    described = None if is_success else fallback_of_exception(unwrapped(value))
+    described = None if is_success else error_fallback(unwrapped(value))
     return _failed_result, job, index, described
 
 
@@ -77,7 +77,7 @@ class TuplePickler(ChildrenPickler):
         super().dump(obj)
 
     def fallback_of(self, obj: Any) -> Fallback | None:
-        return fallback_of_tuple(obj)
+        return tuple_fallback(obj)
 
     def first_call(self) -> FirstCall | None:
         return None if self._record is None else (take, self._record)

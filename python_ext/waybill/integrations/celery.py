@@ -17,7 +17,7 @@ from waybill._core import loads
 from waybill._pickled import load_or
 from waybill.calls import RemoteError
 from waybill.integrations import pickle
-from waybill.integrations._failures import Fallback, fallback_of_exception, unwrapped
+from waybill.integrations._failures import Fallback, error_fallback, unwrapped
 from waybill.integrations._patches import Patches
 
 #: Errors of loading a payload that the worker trusts.
@@ -227,7 +227,7 @@ def _reduce_failure(failure: Any) -> tuple[Any, ...]:
     state = dict(vars(failure))
     error: Any = state["exception"]
     if _accepting_waybill(lambda error: None)(error) is error:
-        fallback = fallback_of_exception(unwrapped(error))
+        fallback = error_fallback(unwrapped(error))
         state["exception"] = _WithFallback(error, fallback)
         state["type"] = _WithFallback(state["type"], (_type_of_raised,))
     return copyreg.__newobj__, (type(failure),), state  # type: ignore[attr-defined]

@@ -26,7 +26,7 @@ from waybill._api.configuration import chosen
 from waybill._api.errors import EncodeError
 from waybill._api.functions import dumps_with, fingerprint
 from waybill.integrations import _following, pickle
-from waybill.integrations._failures import Fallback, Raising, fallback_of_exception
+from waybill.integrations._failures import Fallback, Raising, error_fallback
 from waybill.integrations._patches import Patches
 
 #: Distributed's own `dumps`, while it is replaced.
@@ -168,7 +168,7 @@ def _fallback_of(x: Any, is_alone: bool) -> Fallback | None:
     if isinstance(x, GraphNode):
         return _failing_task, x.key
     if is_alone and isinstance(x, BaseException):  # Not among data with buffers.
-        return fallback_of_exception(x)
+        return error_fallback(x)
     return None
 
 

@@ -11,11 +11,7 @@ from typing import Any
 
 from waybill._api.errors import EncodeError
 from waybill.integrations import _following, pickle
-from waybill.integrations._failures import (
-    MESSAGES,
-    fallback_of_call,
-    fallback_of_result,
-)
+from waybill.integrations._failures import MESSAGES, call_fallback, result_fallback
 
 #: loky inside joblib, and loky by itself.
 PACKAGES = "joblib.externals.loky", "loky"
@@ -44,7 +40,7 @@ def with_refusal(message: Any, refusal: EncodeError) -> Any:
     """The result of a task that raised, with the refusal as its exception and the text
     of the task's traceback; None for any other message."""
     raised: Any = getattr(message, "exception", None)
-    is_result = MESSAGES.get(type(message)) is fallback_of_result
+    is_result = MESSAGES.get(type(message)) is result_fallback
     if not is_result or not hasattr(raised, "tb"):
         return None
     wrapped = type(raised)(refusal)
@@ -57,8 +53,8 @@ def register_messages() -> None:
     for name in PACKAGES:
         executor = sys.modules.get(f"{name}.process_executor")
         if executor is not None:
-            MESSAGES[executor._CallItem] = fallback_of_call
-            MESSAGES[executor._ResultItem] = fallback_of_result
+            MESSAGES[executor._CallItem] = call_fallback
+            MESSAGES[executor._ResultItem] = result_fallback
 
 
 register_messages()  # In a worker, which imports this module with its first task.

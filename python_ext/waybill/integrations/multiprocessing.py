@@ -26,11 +26,7 @@ from typing import Any, BinaryIO
 from waybill._api.errors import EncodeError
 from waybill._pickled import load_shared
 from waybill.integrations import _following, pickle
-from waybill.integrations._failures import (
-    MESSAGES,
-    fallback_of_call,
-    fallback_of_result,
-)
+from waybill.integrations._failures import MESSAGES, call_fallback, result_fallback
 from waybill.integrations._patches import Patches
 
 _patches = Patches()
@@ -59,8 +55,8 @@ def install(**options: Any) -> None:
 
     _patches.set(pool.Pool, "_setup_queues", _pools.set_up_queues)
     _pools.report_lost_tasks(_patches)
-    MESSAGES[process._CallItem] = fallback_of_call
-    MESSAGES[process._ResultItem] = fallback_of_result
+    MESSAGES[process._CallItem] = call_fallback
+    MESSAGES[process._ResultItem] = result_fallback
 
 
 def uninstall() -> None:

@@ -44,7 +44,7 @@ def install(**options: Any) -> None:
     # All modules of Ray look these two up here on each call.
     _patches.set(ray.cloudpickle, "dumps", dumps)
     _patches.set(ray.cloudpickle, "dump", dump)
-    _patches.wrap(ray.actor, "_modify_class", _keeping_qualified_name)
+    _patches.wrap(ray.actor, "_modify_class", _keeping_qualname)
 
 
 def uninstall() -> None:
@@ -123,9 +123,7 @@ def _reducers() -> dict[type, Callable[[Any], Any]]:
     return _table.reducers
 
 
-def _keeping_qualified_name(
-    modify_class: Callable[[type], type],
-) -> Callable[[type], type]:
+def _keeping_qualname(modify_class: Callable[[type], type]) -> Callable[[type], type]:
     """Ray derives a class from an actor's class, with its name but not its qualified
     name, which cloudpickle does not send. With waybill, messages would show it."""
 
