@@ -37,7 +37,7 @@ def reduce_schema_item(obj: Any) -> Any:
             given[_NUMBER] = place
     for name in _SETS:
         if isinstance(given.get(name), set):
-            given[name] = sorted(given[name], key=_place)
+            given[name] = sorted(given[name], key=_sort_key)
     return made, arguments, given, None, None, set_schema_item
 
 
@@ -67,8 +67,8 @@ def _place_in_table(obj: Any) -> int | None:
     return len(older)
 
 
-def _place(item: Any) -> tuple[int, str]:
-    """Sorts the items of a set: by their number, or else by that of their column."""
+def _sort_key(item: Any) -> tuple[int, str]:
+    """The sort key of an item in a set: its number, or else that of its column."""
     parent = getattr(item, "parent", None)
     number: int = getattr(item, _NUMBER, getattr(parent, _NUMBER, 0))
     name = getattr(item, "name", None) or getattr(item, "_colspec", "")

@@ -42,10 +42,8 @@ _VALUE = 1
 
 
 def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
-    """The annotations that ``annotate`` returns.
-
-    One that cannot be evaluated, as for an undefined name, is given as its source.
-    """
+    """The annotations that ``annotate`` returns; the source of those that cannot be
+    evaluated, for example because of an undefined name."""
     try:
         return dict(annotate(_VALUE))
     except Exception:

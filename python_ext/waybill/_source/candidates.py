@@ -41,13 +41,13 @@ def find_candidates(source: Source, index: Index, code: CodeType) -> list[Unit]:
     places = index.places.get((code.co_name, line), [])
     if len(places) > 1:
         places = _select_by_column(code, places)
-    found = [_unit_of_function(source, index, place, code) for place in places]
+    found = [_function_unit(source, index, place, code) for place in places]
     if DEFERRED and code.co_name == ANNOTATE_NAME:
         for annotated in index.annotated.get(line, ()):
             if annotated.pieces:
-                found.append(_unit_of_class_annotations(source, index, annotated, code))
+                found.append(_class_annotations_unit(source, index, annotated, code))
             else:
-                found.append(_unit_of_annotations(source, index, annotated, code))
+                found.append(_annotations_unit(source, index, annotated, code))
     return found
 
 
@@ -65,9 +65,7 @@ def _select_by_column(code: CodeType, places: list[Place]) -> list[Place]:
     ] or places
 
 
-def _unit_of_function(
-    source: Source, index: Index, place: Place, code: CodeType
-) -> Unit:
+def _function_unit(source: Source, index: Index, place: Place, code: CodeType) -> Unit:
     scope = place.scope
     if not place.is_lambda:
         unit = _make_unit(
@@ -81,7 +79,7 @@ def _unit_of_function(
     return unit._replace(column=place.column)
 
 
-def _unit_of_annotations(
+def _annotations_unit(
     source: Source, index: Index, annotated: Annotated, code: CodeType
 ) -> Unit:
     """A unit of the header of a function, with ``pass`` for a body."""
@@ -99,7 +97,7 @@ def _unit_of_annotations(
     )
 
 
-def _unit_of_class_annotations(
+def _class_annotations_unit(
     source: Source, index: Index, annotated: Annotated, code: CodeType
 ) -> Unit:
     """A unit of the body of a class reduced to its annotated names.

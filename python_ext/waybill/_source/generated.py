@@ -27,8 +27,8 @@ _MARK = ": a library of another Python wrote it, and it was not written again he
 
 #: Generated code by name, for each description of a dataclass; it depends on nothing
 #: else.
-_written: dict[Any, dict[str, CodeType]] = {}
-_MAX_WRITTEN = 512
+_generated: dict[Any, dict[str, CodeType]] = {}
+_MAX_GENERATED = 512
 
 
 def prove_generated(code: CodeType, owner: Any) -> Unit | None:
@@ -122,13 +122,13 @@ def _dataclass_codes(owner: type) -> Iterator[dict[str, CodeType]]:
     likely = "__slots__" in vars(owner)
     for slots in (likely, not likely) if stored is None else (stored,):
         description = describe(owner, slots)
-        if description not in _written:
-            if len(_written) >= _MAX_WRITTEN:
-                _written.clear()
-            _written[description] = _codes_in(
+        if description not in _generated:
+            if len(_generated) >= _MAX_GENERATED:
+                _generated.clear()
+            _generated[description] = _codes_in(
                 vars(_scratch_dataclass(description, None))
             )
-        yield _written[description]
+        yield _generated[description]
 
 
 def _codes_in(own: Any) -> dict[str, CodeType]:

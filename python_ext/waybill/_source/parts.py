@@ -44,16 +44,11 @@ _DEFAULTS: dict[str, object] = {
 def parts_by_source(parts: tuple[Any, ...], cls: type) -> tuple[Any, ...]:
     """The parts of a class, as `class_parts` gives them, reduced to its source."""
     metaclass, name, bases, namespace, own = parts
-    return (
-        metaclass,
-        name,
-        bases,
-        _attributes_from_source(namespace, cls),
-        _attributes_from_source(own, cls),
-    )
+    return metaclass, name, bases, _select(namespace, cls), _select(own, cls)
 
 
-def _attributes_from_source(attributes: dict[str, Any], cls: type) -> dict[str, Any]:
+def _select(attributes: dict[str, Any], cls: type) -> dict[str, Any]:
+    """The attributes that follow from the source, in a form that no version changes."""
     found: dict[str, Any] = {}
     for name, value in attributes.items():
         if name in _NOT_OF_SOURCE or _is_from_library(name, value, cls):
@@ -79,7 +74,7 @@ def _is_from_library(name: str, value: Any, cls: type) -> bool:
     if name == "__extra_items__":
         return getattr(value, "__name__", "") == "NoExtraItems"
     if name == "__doc__":
-        return _is_written_doc(value, cls)
+        return _is_generated_doc(value, cls)
     if name == "__orig_bases__":
         # 3.11 does not store it in a TypedDict that derives from another.
         return type(cls).__name__ == "_TypedDictMeta"
@@ -92,11 +87,11 @@ def _is_from_library(name: str, value: Any, cls: type) -> bool:
     if name == "__new__" or function.__code__.co_filename == collections.__file__:
         return is_namedtuple(cls)
     # The __repr__ of dataclasses is wrapped, to stop recursion.
-    written = (prove_generated(f.__code__, cls) for f in functions_of(function))
-    return any(unit is not None for unit in written)
+    generated = (prove_generated(f.__code__, cls) for f in functions_of(function))
+    return any(unit is not None for unit in generated)
 
 
-def _is_written_doc(value: Any, cls: type) -> bool:
+def _is_generated_doc(value: Any, cls: type) -> bool:
     """Whether dataclass() or namedtuple() made the docstring, from the signature."""
     if type(value).__name__ == "_AutoDocstring":
         return True

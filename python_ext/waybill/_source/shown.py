@@ -87,7 +87,7 @@ def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
 
 
 def _is_foreign(entry: Any) -> bool:
-    # An entry with a time is of a file, and linecache would read it again.
+    # An entry with a time is of a file, which ShownLines reads as well.
     return len(entry) == 1 or entry[1] is None
 
 
