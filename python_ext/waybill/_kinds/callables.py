@@ -46,11 +46,15 @@ def _has_begun(generator):
 
     if isinstance(generator, types.AsyncGeneratorType):
         frame = generator.ag_frame
-        return frame is None or generator.ag_running or frame.f_lasti > _first(frame)
+        return (
+            frame is None
+            or generator.ag_running
+            or frame.f_lasti > _initial_offset(frame)
+        )
     return inspect.getgeneratorstate(generator) != inspect.GEN_CREATED
 
 
-def _first(frame):
+def _initial_offset(frame):
     """The offset of a generator that has not begun: that of RETURN_GENERATOR."""
     import dis
 

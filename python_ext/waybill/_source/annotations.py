@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     #: (name, annotation, number) in source order. The number counts the annotations in
     #: conditional blocks; None outside of such blocks.
-    Pairs: TypeAlias = list[tuple[str, ast.expr, int | None]]
+    Annotations: TypeAlias = list[tuple[str, ast.expr, int | None]]
 
 #: Closure variables of the compiler: the class namespace, and the set of conditional
 #: annotations that were executed.
@@ -73,7 +73,7 @@ def compile_annotations(unit: Unit) -> tuple[CodeType, int]:
     return _compile(pairs, unit, line), line - 1
 
 
-def _read_annotations(unit: Unit) -> tuple[Pairs, int]:
+def _read_annotations(unit: Unit) -> tuple[Annotations, int]:
     """The annotations, and the line of the parsed text at which the unit begins."""
     if unit.kind == CLASS_ANNOTATE:
         below = " " if unit.column else "\n"
@@ -104,7 +104,7 @@ def _class_annotations(body: list[Any]) -> Iterable[tuple[str, ast.expr, int | N
             number += is_conditional
 
 
-def _compile(pairs: Pairs, unit: Unit, line: int) -> CodeType:
+def _compile(pairs: Annotations, unit: Unit, line: int) -> CodeType:
     module = quiet.parse_quietly(_function_text(unit))
     for node in ast.walk(module):
         if hasattr(node, "lineno"):
