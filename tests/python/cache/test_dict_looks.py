@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 import waybill
-from kept_nodes import Program
+from cached_nodes import Program
 from without_caches import dumps_without_caches
 
 PROGRAM = Program("""

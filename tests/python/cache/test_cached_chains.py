@@ -9,8 +9,8 @@ import weakref
 
 import pytest
 import waybill
-from kept_classes import CHANGES, demand_same_after, world
-from kept_nodes import hits_of_caches, is_taken, nodes_taken
+from cached_classes import CHANGES, demand_same_after, world
+from cached_nodes import hits_of_caches, is_taken, nodes_taken
 from sources import define
 from without_caches import dumps_without_caches
 

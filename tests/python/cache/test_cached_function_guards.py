@@ -9,7 +9,7 @@ import types
 
 import pytest
 import waybill
-from kept_nodes import Program, hits_of_caches, is_taken
+from cached_nodes import Program, hits_of_caches, is_taken
 from without_caches import dumps_without_caches
 
 world = Program("""

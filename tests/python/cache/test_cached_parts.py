@@ -7,8 +7,8 @@ off decide.
 
 import pytest
 import waybill
-from kept_classes import outcome
-from kept_nodes import nodes_taken
+from cached_classes import outcome
+from cached_nodes import nodes_taken
 from without_caches import dumps_without_caches
 
 WORLD = """

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 import waybill
-from kept_classes import CHANGES, demand_arrival, demand_same_after, world
-from kept_nodes import is_taken
+from cached_classes import CHANGES, demand_arrival, demand_same_after, world
+from cached_nodes import is_taken
 from without_caches import dumps_without_caches
 
 #: What is sent of the class, or of what reaches it.

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 import waybill
-from kept_nodes import Program
+from cached_nodes import Program
 from sources import run
 from without_caches import dumps_without_caches
 

@@ -12,9 +12,9 @@ import weakref
 import fresh_process
 import pytest
 import waybill
-from kept_classes import demand_arrival, demand_same_after
-from kept_nodes import is_taken, nodes_taken
-from kept_objects import CHANGES, KEPT, world
+from cached_classes import demand_arrival, demand_same_after
+from cached_nodes import is_taken, nodes_taken
+from cached_objects import CHANGES, KEPT, world
 from sources import run
 from without_caches import dumps_without_caches
 

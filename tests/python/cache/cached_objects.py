@@ -4,7 +4,7 @@ import dataclasses
 import sys
 
 import waybill
-from kept_nodes import Program
+from cached_nodes import Program
 from sources import run
 
 PROGRAM = Program("""
