@@ -11,7 +11,6 @@
 #include "base/hash.h"
 #include "format/buffer_table.h"
 #include "format/manifest_codec.h"
-#include "format/manifest_codec.h"
 #include "require.h"
 #include "waybill/diff.h"
 #include "waybill/envelope.h"

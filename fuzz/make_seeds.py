@@ -164,9 +164,12 @@ def compressions() -> Iterator[tuple[str, bytes]]:
     for name, content in made.items():
         data = waybill.dumps(content, compress="zstd")
         row = waybill.inspect(data)["buffers"][0]
-        told = row["compression"]
-        head = [told["item_size"].bit_length() - 1, *len(content).to_bytes(3, "big")]
-        end = row["offset"] + told["stored_length"]
+        compression = row["compression"]
+        head = [
+            compression["item_size"].bit_length() - 1,
+            *len(content).to_bytes(3, "big"),
+        ]
+        end = row["offset"] + compression["stored_length"]
         yield name, bytes(head) + data[row["offset"] : end]
 
 
@@ -222,7 +225,7 @@ def enumerators(name: str) -> Iterator[tuple[str, int]]:
         yield found[1], int(found[2])
 
 
-def words() -> Iterator[tuple[str, bytes]]:
+def dictionary_entries() -> Iterator[tuple[str, bytes]]:
     """What mutations may put into wire formats: a name for people, and the bytes."""
     for number in (0xC0, 0xC2, 0xC3, 0xC4, 0xCA, 0xCB, 0xCD, 0xCF, 0xD3, 0xD9, 0xDC):
         yield f"lead_{number:02x}", bytes([number])
@@ -247,8 +250,8 @@ def words() -> Iterator[tuple[str, bytes]]:
 
 def write_dictionary() -> None:
     lines = ["# Made by fuzz/make_seeds.py."]
-    for name, word in words():
-        spelled = "".join(f"\\x{byte:02x}" for byte in word)
+    for name, entry in dictionary_entries():
+        spelled = "".join(f"\\x{byte:02x}" for byte in entry)
         lines.append(f'{name}="{spelled}"')
     (FUZZ / "payload.dict").write_text("\n".join(lines) + "\n")
     for other in ("reader", "envelope", "value", "loads", "loads_data", "sources"):

@@ -68,7 +68,7 @@ limits
     Limits of the payload. Default: STRICT_LIMITS if the policy admits no code, else
     Limits().
 buffers
-    The buffers that buffer_callback kept, in that order.
+    The buffers that buffer_callback got, in that order.
 reset_classes
     Whether an existing class by value gets the state in the payload.
 class_state

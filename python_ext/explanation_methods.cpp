@@ -129,7 +129,8 @@ Ref telling(PyObject*, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "On", &capsule, &most)) throw PyError();
   const auto count = static_cast<std::size_t>(most < 0 ? 0 : most);
   return list_of(
-      significant_parts(explanation_of(capsule), count), [](const SignificantPart& part) {
+      significant_parts(explanation_of(capsule), count),
+      [](const SignificantPart& part) {
         return Ref::steal(Py_BuildValue("(nK)", static_cast<Py_ssize_t>(part.part),
                                         static_cast<unsigned long long>(part.bytes)));
       });
@@ -185,11 +186,12 @@ void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks
   Ref raised;
   try {
     raised = py::take_error();
-    const bool is_ours = py::is_instance_of(state, raised.get(), &py::LateHelpers::encode_error);
+    const bool is_ours =
+        py::is_instance_of(state, raised.get(), &py::LateHelpers::encode_error);
     // A reducer that calls dumps() passes on an error that is complete already. Walking
     // the object again would call the reducer again, and double the work per level.
     if (is_ours && hooks.is_rewalkable() &&
-        py::get_attribute(raised.get(), "_kept").get() == Py_None) {
+        py::get_attribute(raised.get(), "_explanation").get() == Py_None) {
       const Ref explanation = new_explanation(py::explain(state, object, hooks));
       Ref::steal(PyObject_CallFunctionObjArgs(
           py::late(state, &py::LateHelpers::complete_error), raised.get(),

@@ -10,9 +10,9 @@ def check(data: bytes) -> None:
     made = cook(data)
 
     sent = waybill.dumps(made)
-    arrived = waybill.loads(sent)
+    received = waybill.loads(sent)
 
-    demand_same(made, arrived)
-    assert waybill.dumps(arrived) == sent, "other bytes on the way back"
-    assert waybill.fingerprint(arrived) == waybill.fingerprint(made)
+    demand_same(made, received)
+    assert waybill.dumps(received) == sent, "other bytes on the way back"
+    assert waybill.fingerprint(received) == waybill.fingerprint(made)
     demand_same(made, waybill.loads(sent))  # While the first lives.

@@ -41,7 +41,7 @@ def make_parser() -> Parser:
 
 
 def run_command() -> int:
-    options_parser = parser()
+    parser = make_parser()
     try:
         options = parser.parse_args()
     finally:
@@ -49,7 +49,7 @@ def run_command() -> int:
     if options.command in ("discover", "explain"):
         wrong = COMMANDS[options.command].find_usage_error(options)
         if wrong is not None:
-            options_parser.error(wrong)
+            parser.error(wrong)
     sys.argv = [""]  # The code that runs must not see these arguments.
     code: int = COMMANDS[options.command].run(options)
     output.flush()

@@ -157,8 +157,9 @@ Diff diff(const Envelope& old_one, const Envelope& new_one,
   envelope::fill_diff(old_one, new_one, options, tree.root());
   Diff result;
   result.differs = !tree.root()["equal"].boolean();
-  result.report = options.json ? envelope::format_for_terminal(tree.root().dump(2), false)
-                               : envelope::diff_text(tree.root(), options.colours);
+  result.report = options.json
+                      ? envelope::format_for_terminal(tree.root().dump(2), false)
+                      : envelope::diff_text(tree.root(), options.colours);
   return result;
 }
 

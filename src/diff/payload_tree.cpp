@@ -81,7 +81,7 @@ bool PayloadTree::build() {
   while (cursor.next()) {
     std::uint32_t index = 0;
     if (cursor.event() == CursorEvent::kClose) {
-      index = cursor.container().note;
+      index = cursor.container().annotation;
       rows_[index].end = static_cast<std::uint32_t>(rows_.size());
     } else {
       if (rows_.size() == UINT32_MAX) return false;
@@ -92,7 +92,7 @@ bool PayloadTree::build() {
       row.type = token.type;
       if (cursor.event() == CursorEvent::kOpen) {
         Cursor::Container& container = cursor.container();
-        container.note = index;
+        container.annotation = index;
         row.tag = container.tag;
         const auto type = static_cast<std::uint64_t>(row.type);
         row.hash = mixed(type << 8 | row.tag, container.count);
@@ -102,7 +102,7 @@ bool PayloadTree::build() {
       row.hash = leaf_hash(cursor);
     }
     if (index == 0) continue;
-    Row& around = rows_[cursor.around().note];
+    Row& around = rows_[cursor.around().annotation];
     around.hash = mixed(around.hash, rows_[index].hash);
   }
   return !cursor.reader().failed();
@@ -146,7 +146,8 @@ std::uint64_t PayloadTree::reference_hash(const Cursor& cursor,
   // is, since its number depends on the other shared values.
   const auto node = static_cast<std::uint32_t>(target - rows_.begin());
   const auto open = cursor.open();
-  const auto frame = std::ranges::lower_bound(open, node, {}, &Cursor::Container::note);
+  const auto frame =
+      std::ranges::lower_bound(open, node, {}, &Cursor::Container::annotation);
   return salted(Salt::kOpenReference, static_cast<std::uint64_t>(open.end() - frame));
 }
 

@@ -72,7 +72,7 @@ bool read_decode_error(PyObject* exception, Error& error) {
 
 // Whether it is a waybill.DecodeError. Does not import the package.
 bool is_decode_error(PyObject* exception) {
-  const Ref name = Ref::steal_or_null(PyUnicode_FromString("waybill._errors"));
+  const Ref name = Ref::steal_or_null(PyUnicode_FromString("waybill._api.errors"));
   const Ref module = name ? Ref::steal_or_null(PyImport_GetModule(name.get())) : Ref();
   const Ref type = module ? attribute(module.get(), "DecodeError") : Ref();
   const int is = type ? PyObject_IsInstance(exception, type.get()) : 0;

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "format/code_body.h"
 #include "format/source_units.h"
 #include "report/value_text.h"
-#include "format/code_body.h"
 
 namespace waybill::envelope {
 

@@ -1,5 +1,5 @@
 // What a payload is made of, in two steps: a walk that measures all and keeps the parts
-// that are large, and words for those, which are here.
+// that are large, and text for those, which are here.
 //
 //   payload_walk.cpp  the walk: sizes, what brings bytes from other sections, and no
 //                     more parts than memory should hold
@@ -17,7 +17,6 @@
 #include "explain/payload_walk.h"
 #include "format/value_view.h"
 #include "parts/array_kinds.h"
-#include "report/value_text.h"
 #include "report/paths.h"
 #include "report/value_text.h"
 #include "waybill/explanation.h"
@@ -43,9 +42,9 @@ constexpr std::size_t kLongestName = 200;
 
 // What parts are called: the steps to them, their types, and what tells more. Text is
 // bounded, so that parts cannot take much more than the payload.
-class PartWords {
+class PartText {
  public:
-  PartWords(const Envelope& envelope, const CodeBook& code, const WalkedPayload& walked)
+  PartText(const Envelope& envelope, const CodeBook& code, const WalkedPayload& walked)
       : envelope_(envelope),
         code_(code),
         names_(envelope::names_of(envelope)),
@@ -143,9 +142,9 @@ class PartWords {
 // which ask their first parameter for what the class or an object of it has.
 class Captures {
  public:
-  Captures(const Envelope& envelope, const CodeBook& code, const PartWords& words,
+  Captures(const Envelope& envelope, const CodeBook& code, const PartText& text,
            const std::vector<TreePart>& parts)
-      : words_(words),
+      : text_(text),
         parts_(parts),
         places_(envelope, code),
         uses_(parts.size()),
@@ -159,7 +158,7 @@ class Captures {
     if (index == 0) return;
     const TreePart& source = parts_[index];
     const TreePart& around = parts_[part.parent];
-    const std::size_t function = words_.code_of(around);
+    const std::size_t function = text_.code_of(around);
     part.place = holder.place;
     is_of_code_[index] = is_of_code_[part.parent];
     if (!part.variable.empty()) {
@@ -171,7 +170,7 @@ class Captures {
       part.place = places_.place_of_function(function, {});
       is_of_code_[index] = true;
     } else if (source.link.style == Style::kAttribute) {
-      uses_[index] = attribute_of(index, around, words_.attribute_name(source));
+      uses_[index] = attribute_of(index, around, text_.attribute_name(source));
     }
     if (!uses_[index].values.empty()) part.place = places_.place_of(uses_[index]);
   }
@@ -182,11 +181,11 @@ class Captures {
 
   // A function that a class has, or what makes a method of one: its argument.
   void add_method(const TreePart& part) {
-    const std::size_t method = words_.code_of(part);
+    const std::size_t method = text_.code_of(part);
     if (method == SIZE_MAX) return;
     const TreePart* holder = &parts_[part.parent];
     if (part.link.style == Style::kArgument) holder = &parts_[holder->parent];
-    const std::size_t owner = words_.class_of(*holder);
+    const std::size_t owner = text_.class_of(*holder);
     if (owner == holder->offset) methods_.emplace_back(owner, method);
   }
 
@@ -194,7 +193,7 @@ class Captures {
                        std::string_view name) {
     CodeUse use = places_.attribute_of(uses_[&around - parts_.data()], name);
     if (!use.values.empty()) return use;
-    const std::size_t owner = words_.class_of(around);
+    const std::size_t owner = text_.class_of(around);
     // The methods of an object's class tell less than a variable on the way.
     const bool is_of_class = owner == around.offset;
     if (is_of_code_[index] && !is_of_class) return use;
@@ -209,7 +208,7 @@ class Captures {
 
   using Method = std::pair<std::size_t, std::size_t>;  // Of a class; its code.
 
-  const PartWords& words_;
+  const PartText& text_;
   const std::vector<TreePart>& parts_;
   CodePlaces places_;
   std::vector<CodeUse> uses_;
@@ -238,8 +237,8 @@ Explanation explain_payload(const VerifiedEnvelope& verified,
   const Envelope& envelope = *verified;
   CodeBook code(envelope);
   const WalkedPayload walked = walk_payload(envelope, code, progress);
-  PartWords words(envelope, code, walked);
-  Captures captures(envelope, code, words, walked.parts);
+  PartText text(envelope, code, walked);
+  Captures captures(envelope, code, text, walked.parts);
   Explanation explanation;
   explanation.total = envelope.size;
   explanation.summed_up = walked.summed_up;
@@ -251,7 +250,7 @@ Explanation explain_payload(const VerifiedEnvelope& verified,
     part.parent = source.parent;
     part.kind = source.kind;
     part.is_shared = source.is_shared;
-    words.describe(source, holder, part);
+    text.describe(source, holder, part);
     captures.add(i, part, explanation.parts[part.parent]);
   }
   set_sizes(walked.parts, explanation);

@@ -125,7 +125,7 @@ PartPath path_of(const Explanation& explanation, std::size_t part) {
 }
 
 std::vector<SignificantPart> significant_parts(const Explanation& explanation,
-                                       std::size_t most) {
+                                               std::size_t most) {
   const PartList& parts = explanation.parts;
   std::vector<SignificantPart> shown;
   if (parts.empty()) return shown;
@@ -141,15 +141,15 @@ std::vector<SignificantPart> significant_parts(const Explanation& explanation,
         children.of(parts, index,
                     std::max<std::uint64_t>(
                         1, is_named ? share(whole, 100) : share(part.bytes, 10)));
-    const std::uint64_t told = bytes_of(parts, held);
+    const std::uint64_t held_bytes = bytes_of(parts, held);
     const bool gives_way =
-        !held.empty() && (is_named || told >= part.bytes - part.bytes / 10);
+        !held.empty() && (is_named || held_bytes >= part.bytes - part.bytes / 10);
     if (!gives_way) {
       shown.push_back({index, part.bytes});
       continue;
     }
     todo.insert(todo.end(), held.rbegin(), held.rend());
-    const std::uint64_t rest = part.bytes - std::min(told, part.bytes);
+    const std::uint64_t rest = part.bytes - std::min(held_bytes, part.bytes);
     if (is_named && rest >= share(whole, 10)) shown.push_back({index, rest});
   }
   std::ranges::stable_sort(shown, std::ranges::greater(), &SignificantPart::bytes);

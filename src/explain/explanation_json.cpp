@@ -6,7 +6,6 @@
 
 #include "explain/part_queries.h"
 #include "text/json.h"
-#include "text/json.h"
 #include "waybill/explanation.h"
 
 namespace waybill {
@@ -27,7 +26,9 @@ void add_code_place(const CodePlace& place, Json row) {
 }
 
 // Names may hold bytes that are no UTF-8: they are replaced, not refused.
-std::string json_line(Json row) { return envelope::format_for_terminal(row.dump(), false); }
+std::string json_line(Json row) {
+  return envelope::format_for_terminal(row.dump(), false);
+}
 
 class JsonRows {
  public:

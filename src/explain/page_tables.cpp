@@ -206,8 +206,8 @@ std::string grouped(std::size_t number) {
   return digits;
 }
 
-std::string fact_html(const std::string& number, const char* noun,
-                      const char* kind = "") {
+std::string property_html(const std::string& number, const char* noun,
+                          const char* kind = "") {
   return format_text("<div{}><dt>{}</dt><dd>{}</dd></div>\n", kind, noun, number);
 }
 
@@ -220,19 +220,19 @@ std::string page_summary(const Explanation& explanation) {
   const std::size_t blockers = explanation.blockers.size();
   const std::size_t imports = explanation.imports.size();
   std::string out =
-      "<dl id=\"summary\">\n" + fact_html(size_text(explanation.total), "in all");
-  out += fact_html(grouped(parts), parts == 1 ? "part" : "parts");
+      "<dl id=\"summary\">\n" + property_html(size_text(explanation.total), "in all");
+  out += property_html(grouped(parts), parts == 1 ? "part" : "parts");
   if (blockers != 0) {
-    out += fact_html(grouped(blockers), "cannot travel", " class=\"bad\"");
+    out += property_html(grouped(blockers), "cannot travel", " class=\"bad\"");
   }
-  out += fact_html(grouped(imports), imports == 1 ? "import" : "imports");
+  out += property_html(grouped(imports), imports == 1 ? "import" : "imports");
   if (missing != 0) {
-    out += fact_html(grouped(static_cast<std::size_t>(missing)),
-                     missing == 1 ? "import missing" : "imports missing",
-                     " class=\"bad\"");
+    out += property_html(grouped(static_cast<std::size_t>(missing)),
+                         missing == 1 ? "import missing" : "imports missing",
+                         " class=\"bad\"");
   }
   if (explanation.source) {
-    out += fact_html(size_text(explanation.source->bytes), "source");
+    out += property_html(size_text(explanation.source->bytes), "source");
   }
   return out + "</dl>";
 }

@@ -42,14 +42,14 @@ std::vector<std::size_t> largest_parts(const Explanation& explanation,
                        !is_wrapping(parts[i].bytes, largest_held[i]);
     if (tells) found.push_back(i);
   }
-  const std::size_t kept = std::min(count, found.size());
-  std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(kept),
+  const std::size_t shown = std::min(count, found.size());
+  std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(shown),
                             [&](std::size_t a, std::size_t b) {
                               return parts[a].bytes != parts[b].bytes
                                          ? parts[a].bytes > parts[b].bytes
                                          : a < b;
                             });
-  found.resize(kept);
+  found.resize(shown);
   return found;
 }
 

@@ -79,9 +79,9 @@ class PartTree {
     part.is_open = false;
     part.bytes = bytes;
     part.cost = cost;
-    const bool is_kept = is_worth_it && bytes >= least_;
+    const bool is_listed = is_worth_it && bytes >= least_;
     // What is below it is smaller and was folded before, so it is the last.
-    if (is_kept || open_.empty() || index + 1 != parts_.size()) return;
+    if (is_listed || open_.empty() || index + 1 != parts_.size()) return;
     parts_.pop_back();
     ++summed_up_;
   }
@@ -94,7 +94,7 @@ class PartTree {
   void sum_up() { ++summed_up_; }
   std::uint64_t summed_up() const { return summed_up_; }
 
-  // The parts that are kept, in the order of the payload. Once all are closed.
+  // The parts that are listed, in the order of the payload. Once all are closed.
   std::vector<TreePart> take() {
     fold();
     return std::move(parts_);
@@ -113,25 +113,25 @@ class PartTree {
     std::ranges::nth_element(sizes, cut, std::ranges::greater());
     least_ = std::max(least_, *cut + 1);
     std::vector<std::uint32_t> moved(parts_.size());
-    std::uint32_t kept = 0;
+    std::uint32_t listed = 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       TreePart part = parts_[i];
       if (i != 0 && !part.is_open && part.bytes < least_) {
         ++summed_up_;
         continue;
       }
-      moved[i] = kept;
+      moved[i] = listed;
       part.parent = moved[part.parent];
-      parts_[kept++] = part;
+      parts_[listed++] = part;
     }
-    parts_.resize(kept);
+    parts_.resize(listed);
     for (std::uint32_t& index : open_) index = moved[index];
   }
 
   std::vector<TreePart> parts_;
   std::vector<std::uint32_t> open_;
-  std::uint64_t least_ = 0;  // Bytes of a part that is kept.
-  // Twice as many parts as are kept may be there; those that are open do not count.
+  std::uint64_t least_ = 0;  // Bytes of a part that is listed.
+  // Twice as many parts as are listed may be there; those that are open do not count.
   std::size_t next_fold_ = 2 * kMostParts;
   std::uint64_t summed_up_ = 0;
 };
@@ -226,13 +226,13 @@ class Placing {
   std::vector<TreePart> ordered_;
 };
 
-struct PartNote {
+struct PartAnnotation {
   bool is_part = false;
   std::uint32_t definition = kNoDefinition;  // That it is.
   std::uint64_t extra = 0;  // Bytes that belong to it and stand elsewhere.
   std::uint64_t cost = 1;   // See TreePart.
 };
-using PartCursor = PayloadCursor<PartNote>;
+using PartCursor = PayloadCursor<PartAnnotation>;
 
 class Walk {
  public:
@@ -255,7 +255,7 @@ class Walk {
         continue;
       }
       ++walked_.values;
-      note_name();
+      record_name();
       if (cursor_.event() == CursorEvent::kOpen) {
         open();
       } else {
@@ -272,7 +272,7 @@ class Walk {
   }
 
  private:
-  void note_name() {
+  void record_name() {
     const PartCursor::Container& around = cursor_.around();
     constexpr std::size_t kName = position_of(NodeTag::kClass, "name");
     const Token& token = cursor_.token();
@@ -297,7 +297,7 @@ class Walk {
 
   void open() {
     PartCursor::Container& own = cursor_.container();
-    PartNote& note = own.note;
+    PartAnnotation& annotation = own.annotation;
     if (is_implicit_at(cursor_.open(), cursor_.depth())) return;
     const bool is_name = own.tag == static_cast<std::uint8_t>(NodeTag::kGlobal) &&
                          !tree_.is_empty() && is_type_of(cursor_.part());
@@ -312,11 +312,12 @@ class Walk {
     TreePart part = part_here(kind_of(own.tag));
     part.count = own.count;
     const std::size_t depth = cursor_.depth();
-    if (depth != 0 && role_at(cursor_.open(), depth - 1) == ContainerRole::kDefinitions) {
-      part.definition = note.definition = define();
+    if (depth != 0 &&
+        role_at(cursor_.open(), depth - 1) == ContainerRole::kDefinitions) {
+      part.definition = annotation.definition = define();
     }
     tree_.open(part);
-    note.is_part = true;
+    annotation.is_part = true;
   }
 
   std::uint32_t define() {
@@ -341,7 +342,7 @@ class Walk {
       is_definition_shared_[definition] = true;
       return;
     }
-    cursor_.around().note.extra += bytes;
+    cursor_.around().annotation.extra += bytes;
     referred_to_ += bytes;
     TreePart part = part_here(Kind::kValue);
     part.definition = definition;
@@ -352,19 +353,20 @@ class Walk {
 
   void close() {
     const PartCursor::Container& own = cursor_.container();
-    PartNote& around = cursor_.around().note;
-    std::uint64_t bytes = cursor_.reader().offset() - own.offset + own.note.extra;
+    PartAnnotation& around = cursor_.around().annotation;
+    std::uint64_t bytes = cursor_.reader().offset() - own.offset + own.annotation.extra;
     // Definitions stand in the payload, and were brought by what refers to them.
     if (own.tag == static_cast<std::uint8_t>(NodeTag::kDefinitions))
       bytes -= referred_to_;
-    if (own.note.definition != kNoDefinition) {
-      end_definition(own.note.definition, own.offset, bytes);
+    if (own.annotation.definition != kNoDefinition) {
+      end_definition(own.annotation.definition, own.offset, bytes);
     }
-    around.extra += own.note.extra;
-    around.cost = sum(around.cost, own.note.cost);
-    set_cost(own.offset, own.note.cost);
-    if (!own.note.is_part) return;
-    tree_.close(bytes, own.note.cost, !is_leaf_node(own.tag) || bytes >= kLargeLeaf);
+    around.extra += own.annotation.extra;
+    around.cost = sum(around.cost, own.annotation.cost);
+    set_cost(own.offset, own.annotation.cost);
+    if (!own.annotation.is_part) return;
+    tree_.close(bytes, own.annotation.cost,
+                !is_leaf_node(own.tag) || bytes >= kLargeLeaf);
   }
 
   void set_cost(std::size_t offset, std::uint64_t cost) {
@@ -374,7 +376,7 @@ class Walk {
   // Adds to the container around what the leaf at hand brings from elsewhere in the
   // envelope.
   void add_target(const LeafTarget& target) {
-    PartNote& around = cursor_.around().note;
+    PartAnnotation& around = cursor_.around().annotation;
     if (target.kind == LeafTarget::Kind::kCode)
       around.extra += code_.take(target.number);
     if (target.kind != LeafTarget::Kind::kBuffer || is_stored_taken_[target.number])
@@ -385,7 +387,7 @@ class Walk {
 
   void leaf() {
     const Token& token = cursor_.token();
-    PartNote& around = cursor_.around().note;
+    PartAnnotation& around = cursor_.around().annotation;
     const LeafTarget target =
         target_of(envelope_, token, cursor_.rule(), cursor_.around().tag);
     const bool is_reference = target.kind == LeafTarget::Kind::kValue;

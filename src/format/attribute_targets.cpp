@@ -47,7 +47,7 @@ class TargetFinder {
     while (cursor_.next()) {
       if (cursor_.event() != CursorEvent::kClose) {
         visit_value();
-      } else if (const std::uint64_t number = cursor_.container().note.number;
+      } else if (const std::uint64_t number = cursor_.container().annotation.number;
                  number != kNone) {
         uses_[number].end = end();
       }
@@ -95,7 +95,7 @@ class TargetFinder {
 
   void visit_value() {
     const Token& token = cursor_.token();
-    Context& around = cursor_.around().note;
+    Context& around = cursor_.around().annotation;
     const std::size_t start = token.offset;
     std::uint64_t number = kNone;
     if (is_reference(token, number)) {
@@ -159,8 +159,8 @@ class TargetFinder {
 
   // `kind`: what the container is if it is a map.
   void open_container(std::uint64_t number, Kind kind) {
-    const Context& around = cursor_.around().note;
-    Context& context = cursor_.container().note;
+    const Context& around = cursor_.around().annotation;
+    Context& context = cursor_.container().annotation;
     if (cursor_.container().is_map) {
       context.kind = kind;
       context.class_id = around.class_id;

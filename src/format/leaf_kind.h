@@ -56,7 +56,7 @@ inline LeafKind leaf_kind(const wire::Token& token) {
 struct LeafNames {
   std::string_view type, report;
 };
-constexpr LeafNames words_of(LeafKind kind) {
+constexpr LeafNames names_of(LeafKind kind) {
   constexpr std::string_view kOther = "singleton";
   constexpr LeafNames kNames[] = {
       {"None", "none"},

@@ -44,11 +44,11 @@ inline std::string cell(std::uint64_t number) {
 }
 
 // A step that Python has no expression for.
-inline std::string marker(std::string_view word) {
-  return std::string("<").append(word).append(">");
+inline std::string marker(std::string_view name) {
+  return std::string("<").append(name).append(">");
 }
-inline std::string marker(std::string_view word, std::string_view which) {
-  return std::string("<").append(word).append(" ").append(which).append(">");
+inline std::string marker(std::string_view name, std::string_view which) {
+  return std::string("<").append(name).append(" ").append(which).append(">");
 }
 
 // The form of a step from a container to a part: a text, with a key or a number.

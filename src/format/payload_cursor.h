@@ -46,18 +46,18 @@ struct OpenContainer {
   bool is_key() const { return is_map && left % 2 != 0; }
 };
 
-struct NoNote {};
+struct NoAnnotation {};
 
-// `Note`: data of the walk for each open container. Memory by depth.
-template <typename Note = NoNote>
+// `Annotation`: data of the walk for each open container. Memory by depth.
+template <typename Annotation = NoAnnotation>
 class PayloadCursor {
  public:
   struct Container : OpenContainer {
-    Note note = {};
+    Annotation annotation = {};
   };
 
-  // `around`: the note around the payload.
-  explicit PayloadCursor(wire::Reader reader, Note around = {})
+  // `around`: the annotation around the payload.
+  explicit PayloadCursor(wire::Reader reader, Annotation around = {})
       : reader_(std::move(reader)),
         stack_{{{.count = 1, .left = 1}, std::move(around)}} {}
 

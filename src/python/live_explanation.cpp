@@ -243,7 +243,7 @@ class Explainer {
     }
     for (std::size_t i = 0; i < made_.parts.size(); ++i) {
       ExplainedPart& part = made_.parts[i];
-      if (part.bytes >= least || recorded(i).is_kept) {
+      if (part.bytes >= least || recorded(i).is_listed) {
         part.place = place_of(i);
       } else {
         part.place = made_.parts[part.parent].place;
@@ -300,7 +300,8 @@ class Explainer {
     if (!graph_.context().has_others()) return;
     Manifest manifest = manifest_of(state_, graph_);
     for (ImportRecord& record : manifest.imports) {
-      if (!record.is_added_by_encoder()) made_.imports.push_back({std::move(record), false});
+      if (!record.is_added_by_encoder())
+        made_.imports.push_back({std::move(record), false});
     }
   }
 

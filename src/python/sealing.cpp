@@ -1,6 +1,6 @@
-// Tested by tests/python; cached sections by tests/python/cache/test_kept_functions.py
-// and tests/python/api/test_prepare.py; the environment by
-// tests/python/imports/test_environment_in_file.py.
+// Tested by tests/python; cached sections by
+// tests/python/cache/test_cached_functions.py and tests/python/api/test_prepare.py; the
+// environment by tests/python/imports/test_environment_in_file.py.
 
 #include "python/sealing.h"
 
@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/fresh_pages.h"
-#include "format/manifest_codec.h"
 #include "format/manifest_codec.h"
 #include "python/runtime/gil.h"
 #include "python/runtime/py_error.h"

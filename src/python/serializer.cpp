@@ -3,7 +3,7 @@
 //   object --GraphEncoder--> payload, code, imports --seal--> bytes
 //   bytes --open, verify--> imports --GraphDecoder--> object
 //
-// Tested by tests/python; sent_sources() by tests/python/source/test_compared.py.
+// Tested by tests/python; sent_sources() by tests/python/source/test_source_check.py.
 
 #include "python/serializer.h"
 

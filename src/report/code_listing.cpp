@@ -8,9 +8,9 @@
 
 #include "bytecode/exception_entries.h"
 #include "bytecode/line_table.h"
+#include "format/code_body.h"
 #include "format/source_units.h"
 #include "text/format_text.h"
-#include "format/code_body.h"
 #include "wire/format.h"
 
 namespace waybill::envelope {

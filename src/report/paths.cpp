@@ -257,7 +257,7 @@ StepText StepFormatter::key_text(const Link& link) const {
 std::string StepFormatter::shown_type(const ValueView& key) const {
   const LeafKind kind = leaf_kind(key.token());
   if (kind == LeafKind::kReal || kind == LeafKind::kDict)
-    return std::string(words_of(kind).type);
+    return std::string(names_of(kind).type);
   // An int of too many digits: all other leaves are cut instead.
   if (kind != LeafKind::kList) return "int";
   const Shape* shape = key.shape();

@@ -1,7 +1,7 @@
 // The payload as a tree of kinds and sizes, and statistics over all its values.
 //
 // One walk does both: it counts every value, and shows as many as the options allow.
-// The note of each open container says where its items are shown, if they are.
+// The annotation of each open container says where its items are shown, if they are.
 // Tested by tests/report/report_test.cpp.
 
 #include <algorithm>
@@ -62,16 +62,16 @@ class Outline {
   }
 
  private:
-  struct Note {
+  struct Annotation {
     std::optional<Json> items;  // Receives the items, if they are shown.
     std::optional<Json> shown;  // The container, if it is shown.
   };
-  using Container = PayloadCursor<Note>::Container;
+  using Container = PayloadCursor<Annotation>::Container;
 
   // The current value's place in the outline, if it is shown.
   std::optional<Json> add_slot() {
     Container& around = cursor_.around();
-    std::optional<Json>& items = around.note.items;
+    std::optional<Json>& items = around.annotation.items;
     if (!items) return std::nullopt;
     const bool is_second = around.is_map && !around.is_key();
     if (!is_second && items->size() == options_.max_items) {
@@ -122,8 +122,9 @@ class Outline {
 
   void close() {
     const Container& container = cursor_.container();
-    if (!container.note.shown) return;
-    (*container.note.shown)["size"] = cursor_.reader().offset() - container.offset;
+    if (!container.annotation.shown) return;
+    (*container.annotation.shown)["size"] =
+        cursor_.reader().offset() - container.offset;
   }
 
   // The kind of a container in the outline. Counts nodes.
@@ -168,13 +169,13 @@ class Outline {
     (*slot)["count"] = items;
     if (shown < items) (*slot)["more"] = items - shown;
     const Json list = (*slot)["items"].make_array();
-    if (shown != 0) container.note.items.emplace(list);
-    container.note.shown.emplace(*slot);
+    if (shown != 0) container.annotation.items.emplace(list);
+    container.annotation.shown.emplace(*slot);
   }
 
   void add_leaf(const Token& token, Json slot) const {
     const LeafKind kind = leaf_kind(token);
-    slot["kind"] = words_of(kind).report;
+    slot["kind"] = names_of(kind).report;
     std::uint64_t index = 0;
     switch (kind) {
       case LeafKind::kBoolean:
@@ -261,7 +262,7 @@ class Outline {
   const ReportOptions& options_;
   std::size_t max_depth_;
   JsonTree top_;  // Holds the outline.
-  PayloadCursor<Note> cursor_;
+  PayloadCursor<Annotation> cursor_;
   std::vector<SharedPlace> shared_;
   std::size_t deepest_ = 0;
   std::uint64_t values_ = 0;

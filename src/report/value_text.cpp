@@ -85,7 +85,7 @@ class ValueTextWriter {
       const auto& own = cursor_.container();
       const bool is_tuple = own.tag == static_cast<std::uint8_t>(NodeTag::kTuple);
       if (is_tuple && own.count == 1) out_ += ',';
-      out_ += own.note;
+      out_ += own.annotation;
     }
     is_whole_ = cursor_.depth() == 0;
     const auto& around = cursor_.around();
@@ -97,7 +97,7 @@ class ValueTextWriter {
   bool add_brackets(const char* start, const char* end) {
     if (cursor_.depth() == kMaxOpen) return false;
     out_ += start;
-    cursor_.container().note = end;
+    cursor_.container().annotation = end;
     return true;
   }
 
@@ -138,7 +138,7 @@ class ValueTextWriter {
     Reader ahead = cursor_.reader();
     const std::string text = (this->*name)(ahead);
     out_ += kind.empty() ? text : format_text("<{} {}>", kind, text);
-    cursor_.container().note = "";
+    cursor_.container().annotation = "";
     // The rest of the node may be long; after the outermost value nothing is read.
     is_whole_ = cursor_.depth() == 0;
     return is_whole_ || cursor_.skip();
@@ -243,7 +243,7 @@ class ValueTextWriter {
     return found != names_.code_by_hash.end() ? cut(names_.code[found->second]) : "?";
   }
 
-  PayloadCursor<const char*> cursor_;  // The note: the closing bracket.
+  PayloadCursor<const char*> cursor_;  // The annotation: the closing bracket.
   const ValueNames& names_;
   std::size_t max_text_;
   std::string out_;
@@ -393,7 +393,7 @@ std::string name_of(const ValueView& named, const NameOptions& options) {
 
 std::string type_of(const ValueView& value) {
   if (value.shape() == nullptr)
-    return std::string(words_of(leaf_kind(value.token())).type);
+    return std::string(names_of(leaf_kind(value.token())).type);
   if (!value.is(NodeTag::kStored)) return std::string(value.shape()->name);
   const StoredBuffer* row = value.stored();
   if (row == nullptr || row->kind == wire::BufferKind::kBytes) return "bytes";

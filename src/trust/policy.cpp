@@ -16,17 +16,17 @@ constexpr std::string_view kSpace = " \t\r";
 constexpr std::array kRequests = {Request::kImport, Request::kLookup, Request::kCall,
                                   Request::kCode};
 
-// Removes the next word from a line and returns it; empty at the end.
-std::string_view take_word(std::string_view& line) {
+// Removes the next token from a line and returns it; empty at the end.
+std::string_view take_token(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(kSpace), line.size()));
-  const std::string_view word = line.substr(0, line.find_first_of(kSpace));
-  line.remove_prefix(word.size());
-  return word;
+  const std::string_view token = line.substr(0, line.find_first_of(kSpace));
+  line.remove_prefix(token.size());
+  return token;
 }
 
-std::optional<Request> request_of(std::string_view word) {
+std::optional<Request> request_of(std::string_view token) {
   const auto found = std::ranges::find_if(
-      kRequests, [word](Request request) { return name_of(request) == word; });
+      kRequests, [token](Request request) { return name_of(request) == token; });
   return found == kRequests.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -44,14 +44,14 @@ bool read_patterns(std::string_view text, Rule& rule) {
 }
 
 bool read_rule(std::string_view line, Rule& rule) {
-  const std::string_view verb = take_word(line);
+  const std::string_view verb = take_token(line);
   if (verb != "allow" && verb != "deny") return false;
   rule.allows = verb == "allow";
-  const auto request = request_of(take_word(line));
+  const auto request = request_of(take_token(line));
   if (!request) return false;
   rule.request = *request;
-  const std::string_view patterns = take_word(line);
-  if (!take_word(line).empty()) return false;
+  const std::string_view patterns = take_token(line);
+  if (!take_token(line).empty()) return false;
   if (rule.request == Request::kCode) return patterns.empty();
   return read_patterns(patterns, rule);
 }
@@ -87,19 +87,19 @@ bool is_wildcard_allowance(const Rule& rule, const NamePattern& denied) {
 // A line for an error message. The file may have been given by mistake, and may hold a
 // secret key: long words are cut, and keys are left out.
 std::string quoted(std::string_view line) {
-  constexpr std::size_t kMaxWord = 16;
-  std::string text(take_word(line));
+  constexpr std::size_t kMaxTokenSize = 16;
+  std::string text(take_token(line));
   if (text.starts_with("waybill-")) return ", but a key";
   if (text == "allow" || text == "deny")
     return ": \"" + text + std::string(line) + "\"";
-  std::string_view word = text;
+  std::string_view token = text;
   std::string cut;
   do {
     if (!cut.empty()) cut += ' ';
-    cut += word.substr(0, kMaxWord);
-    if (word.size() > kMaxWord) cut += "...";
-    word = take_word(line);
-  } while (!word.empty());
+    cut += token.substr(0, kMaxTokenSize);
+    if (token.size() > kMaxTokenSize) cut += "...";
+    token = take_token(line);
+  } while (!token.empty());
   return ": \"" + cut + "\"";
 }
 

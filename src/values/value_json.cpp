@@ -16,7 +16,6 @@
 
 #include "text/control_characters.h"
 #include "text/json.h"
-#include "text/json.h"
 #include "wire/utf8.h"
 
 namespace waybill {
@@ -114,7 +113,7 @@ class JsonConverter {
         return write_map(*value.get_if<data::Map>(), into, place);
       case Kind::kEllipsis:
       case Kind::kNotImplemented:
-        return write_word("$constant", name_of(value.kind()), into, place);
+        return write_literal("$constant", name_of(value.kind()), into, place);
       case Kind::kStandard:
         return write_standard(*value.get_if<data::Standard>(), into, place);
       case Kind::kArray:
@@ -142,7 +141,8 @@ class JsonConverter {
     return false;
   }
 
-  // The size with quotes, after nlohmann-json and format_for_terminal() have escaped the text.
+  // The size with quotes, after nlohmann-json and format_for_terminal() have escaped
+  // the text.
   static std::size_t size_of(std::string_view text) {
     std::size_t size = 2;
     while (!text.empty()) {
@@ -167,7 +167,7 @@ class JsonConverter {
     return into.make_object(1).add(tag);
   }
 
-  bool write_word(const char* tag, std::string_view text, Json into, Place place) {
+  bool write_literal(const char* tag, std::string_view text, Json into, Place place) {
     const auto content = add_tag(tag, into, place);
     if (!content || !charge(size_of(text))) return false;
     *content = text;
@@ -216,7 +216,7 @@ class JsonConverter {
       into = value;
       return charge_number(into);
     }
-    if (!is_loose_) return write_word("$float", name_of_special(value), into, place);
+    if (!is_loose_) return write_literal("$float", name_of_special(value), into, place);
     into = nullptr;
     return true;
   }
@@ -342,7 +342,8 @@ Result<std::string> value_json(const Value& value, const JsonOptions& options) {
   envelope::JsonTree tree;
   JsonConverter converter(options);
   if (!converter.convert(value, tree.root())) return tl::unexpected(converter.error());
-  return envelope::format_for_terminal(tree.root().dump(options.indent), options.colours);
+  return envelope::format_for_terminal(tree.root().dump(options.indent),
+                                       options.colours);
 }
 
 }  // namespace waybill

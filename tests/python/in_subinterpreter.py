@@ -17,7 +17,7 @@ SKIPPED = 77
 
 #: What runs whole. The other files of process/ start programs of their own, which have
 #: a main interpreter.
-WHOLE = ["process/test_threads.py", "api", "cache/test_kept_functions.py"]
+WHOLE = ["process/test_threads.py", "api", "cache/test_cached_functions.py"]
 
 #: Of each test of these, the first case runs: one of each kind of object.
 FIRST_CASES = ["classes", "functions", "kinds", "modules", "streams"]

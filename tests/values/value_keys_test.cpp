@@ -16,10 +16,10 @@ using namespace data;  // NOLINT: List, Map and the like are what this is about.
 // "", or what is wrong.
 std::string objection_to(const std::vector<Value>& keys) {
   std::size_t culprit = 0;
-  envelope::Failure objection;
-  return envelope::are_keys(keys, culprit, objection)
+  envelope::Failure failure;
+  return envelope::are_keys(keys, culprit, failure)
              ? ""
-             : std::to_string(culprit) + ": " + objection.detail;
+             : std::to_string(culprit) + ": " + failure.detail;
 }
 
 bool are_equal(const Value& a, const Value& b) {
@@ -78,9 +78,10 @@ TEST(ValueKeys, WhatPythonCannotHashIsNoKey) {
 }
 
 TEST(ValueKeys, RangesAreForPythonToCompare) {
-  EXPECT_THAT(objection_to({Range{0, 3, 1}}), testing::HasSubstr("only Python tells"));
+  EXPECT_THAT(objection_to({Range{0, 3, 1}}),
+              testing::HasSubstr("only Python can compare ranges"));
   EXPECT_THAT(objection_to({Tuple{Range{0, 3, 1}}}),
-              testing::HasSubstr("only Python tells"));
+              testing::HasSubstr("only Python can compare ranges"));
 }
 
 TEST(ValueKeys, NanIsNoKey) {
@@ -90,8 +91,7 @@ TEST(ValueKeys, NanIsNoKey) {
 }
 
 TEST(ValueKeys, FrozensetsHaveNoEqualItems) {
-  EXPECT_EQ(objection_to({FrozenSet{1, true}}),
-            "0: a frozenset with two items that are equal");
+  EXPECT_EQ(objection_to({FrozenSet{1, true}}), "0: a frozenset with two equal items");
 }
 
 TEST(ValueKeys, DepthOfKeysIsBounded) {

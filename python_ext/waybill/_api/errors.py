@@ -39,12 +39,12 @@ class EncodeError(Error, PicklingError):
     #: and 0, if unknown.
     expression = function = file = ""
     line = 0
-    _kept: _Kept | None = None
+    _explanation: _LocalExplanation | None = None
 
     def explain(self) -> Explanation | None:
         """The explanation of the object given to ``dumps``, made when that failed. None
         in another process, and if hooks of a Pickler would have been called again."""
-        handle = self._kept and self._kept.handle
+        handle = self._explanation and self._explanation.handle
         if handle is None:
             return None
         from waybill._explain.explanation import Explanation
@@ -55,17 +55,17 @@ class EncodeError(Error, PicklingError):
         return str(self.args[0]) if self.args else ""
 
 
-class _Kept:
+class _LocalExplanation:
     """Holds the explanation of an error; pickling leaves the explanation out.
 
-    The class and ``_kept`` keep their names, since pickled errors have them.
+    The class and ``_explanation`` keep their names, since pickled errors have them.
     """
 
     def __init__(self, handle: object = None) -> None:
         self.handle = handle
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
-        return _Kept, ()
+        return _LocalExplanation, ()
 
 
 class DecodeError(Error, UnpicklingError):
@@ -121,7 +121,7 @@ def complete(error: EncodeError, explanation: object) -> None:
     cannot be sent to its message. The extension calls it."""
     from waybill import _core
 
-    error._kept = _Kept(explanation)
+    error._explanation = _LocalExplanation(explanation)
     more = len(_core.explanation_blockers(explanation)) - 1
     if more > 0 and error.args:
         message = f"{error.args[0]}; and {more} more: waybill.explain(obj)"

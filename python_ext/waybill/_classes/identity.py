@@ -111,8 +111,6 @@ class Tracker:
         self._texts[address] = reference, text_id
         self._by_text.setdefault(text_id, reference)
 
-    note_text_id = set_text_id
-
     def find_by_text(self, text_id: bytes) -> bytes | None:
         """The id of the class with this source id; None if there is none."""
         reference = self._by_text.get(text_id)

@@ -335,19 +335,19 @@ def _without_slots(cls, own, namespace):
     made = "__static_attributes__"
     if made in own:
         own = {made: own[made], **own}
-    said = own.pop("__slots__", None)
-    names = _names_in(cls, said)
+    declared = own.pop("__slots__", None)
+    names = _names_in(cls, declared)
     added = [place for place in PLACES if adds(cls, place, cls.__bases__)]
     count = len(added) + _count_slots(cls)
     is_whole = names is not None and len(names) == count
     if is_whole and names.issuperset((*slots, *added)):
-        namespace["__slots__"] = said
+        namespace["__slots__"] = declared
         return own
     has_places = cls.__dictoffset__ and (cls.__weakrefoffset__ or cls.__itemsize__)
     if slots or not has_places:  # A class without __slots__ has both if it can.
         namespace["__slots__"] = (*slots, *added)
     # First, as if it had been there when the class was made.
-    return own if said is None else {"__slots__": said, **own}
+    return own if declared is None else {"__slots__": declared, **own}
 
 
 #: Where a type says that its instances have these.

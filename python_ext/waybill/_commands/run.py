@@ -140,7 +140,7 @@ def read_keys(options: argparse.Namespace) -> security.KeyRing | None:
     return ring
 
 
-def read_payload(path: str, arriving: Arriving) -> bytearray:
+def read_payload(path: str, arriving: IncomingPayload) -> bytearray:
     """One payload. Stops at input that cannot be one: /dev/zero has no end."""
     if path == "-":
         stdin = sys.stdin.buffer

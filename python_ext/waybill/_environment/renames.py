@@ -82,7 +82,7 @@ class Renames:
 
         return _name_by(MOVES, module, path)
 
-    def _note(self, old: str, new: str) -> None:
+    def _record(self, old: str, new: str) -> None:
         if len(self.applied) < MAX_APPLIED:
             self.applied[old] = new
 

@@ -31,7 +31,7 @@ def explain(
     """What ``dumps(obj, **options)`` would send, why, and what cannot travel.
 
     Walks everything in one pass, makes no payload, and goes on past what cannot travel,
-    so all of that is told at once. Reducers and ``__getstate__`` are called as by
+    so all of that is reported at once. Reducers and ``__getstate__`` are called as by
     ``dumps``. ``versions``, what ``waybill.environment.versions`` gave in a worker, or
     its modules with any value, marks imports that are missing there; without it, those
     that are missing here are marked. Takes at most three times what ``dumps`` takes
@@ -41,8 +41,8 @@ def explain(
     """
     for name in ("protocol", "warn_above"):
         options.pop(name, None)
-    told = _core.explain(obj, encode_options(**options), progress)
-    return Explanation(told, versions)
+    handle = _core.explain(obj, encode_options(**options), progress)
+    return Explanation(handle, versions)
 
 
 class Import(NamedTuple):
@@ -183,32 +183,34 @@ class Explanation:
     the total are the header, the manifest, source and its places, tables and padding.
     ``imports``: what is needed, at load and when called. ``source``: what travels for
     other versions of Python; None if nothing does and it was not asked for.
-    ``summed_up``: parts that are too small to be told apart, whose bytes count as their
+    ``summed_up``: parts that are too small to be listed, whose bytes count as their
     holder's own. Holds none of the objects.
     """
 
-    def __init__(self, told: object, versions: Mapping[str, str] | None = None) -> None:
-        self._told = told
+    def __init__(
+        self, handle: object, versions: Mapping[str, str] | None = None
+    ) -> None:
+        self._handle = handle
         self._versions = versions
         self._is_marked = False
-        self.total, self.summed_up = _core.explanation_total(told)
+        self.total, self.summed_up = _core.explanation_total(handle)
         self._parts: list[Part] = []
 
     def _with_missing(self) -> object:
-        """What the extension told, with the imports marked that are missing: they are
+        """The explanation of the extension, with missing imports marked: they are
         looked for when somebody asks."""
         if not self._is_marked:
             from waybill.environment import _find_missing
 
-            names = [row[0] for row, _ in _core.explanation_imports(self._told)]
-            _core.mark_missing(self._told, _find_missing(names, self._versions))
+            names = [row[0] for row, _ in _core.explanation_imports(self._handle)]
+            _core.mark_missing(self._handle, _find_missing(names, self._versions))
             self._is_marked = True
-        return self._told
+        return self._handle
 
     @property
     def parts(self) -> Part:
         if not self._parts:
-            for row in _core.explanation_parts(self._told):
+            for row in _core.explanation_parts(self._handle):
                 parent = self._parts[row[0]] if self._parts else None
                 part = Part(parent, row)
                 if parent is not None:
@@ -219,10 +221,10 @@ class Explanation:
     @property
     def blockers(self) -> tuple[Blocker, ...]:
         found = []
-        for row in _core.explanation_blockers(self._told):
+        for row in _core.explanation_blockers(self._handle):
             path, short, evaluates, paths, *rest, place = row
-            told = (path, short, bool(evaluates), tuple(paths), *rest, *place)
-            found.append(Blocker(*told))
+            fields = (path, short, bool(evaluates), tuple(paths), *rest, *place)
+            found.append(Blocker(*fields))
         return tuple(found)
 
     @property
@@ -232,10 +234,10 @@ class Explanation:
 
     @property
     def source(self) -> Source | None:
-        told = _core.explanation_source(self._told)
-        if told is None:
+        source = _core.explanation_source(self._handle)
+        if source is None:
             return None
-        size, functions, without = told
+        size, functions, without = source
         return Source(size, functions, tuple(without))
 
     def changes(self, other: Explanation) -> tuple[Change, ...]:

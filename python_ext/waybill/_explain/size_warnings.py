@@ -122,7 +122,7 @@ def _significant_parts(explanation: Explanation) -> list[tuple[Part, int]]:
     parts = list(explanation.parts.walk())
     return [
         (parts[number], size)
-        for number, size in _core.explanation_telling(explanation._told, _MAX_ROWS)
+        for number, size in _core.explanation_telling(explanation._handle, _MAX_ROWS)
         if size >= least
     ]
 

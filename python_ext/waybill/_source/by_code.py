@@ -48,7 +48,7 @@ def record_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> Non
             record(ENCLOSING, inner, unit, max(1, first_line))
 
 
-def came_with_source(code: CodeType) -> bool:
+def is_from_source(code: CodeType) -> bool:
     """Whether a code object, or one around it, was received with source. The extension
     calls this where it cannot attach data to code objects."""
     if find_entry(RECEIVED, code) is not None:

@@ -206,6 +206,3 @@ def home_state_of(cls: type, attributes: dict[str, Any]) -> Any:
         # A receiver that has the class must see that these are not the home's members.
         found["_member_map_"] = None
     return found or None
-
-
-word_of = home_state_of

@@ -111,7 +111,7 @@ def dumps(
 
     ``protocol`` is accepted for compatibility with pickle; the output has protocol 5.
     """
-    demand_protocol(protocol, buffer_callback)
+    check_protocol(protocol, buffer_callback)
     return dumps_with_fallback(obj, fallback_of(obj), buffer_callback)
 
 

@@ -57,7 +57,7 @@ def dumps(
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> bytes:
     """Replaces ``pyspark.cloudpickle.dumps``."""
-    demand_protocol(protocol, buffer_callback)
+    check_protocol(protocol, buffer_callback)
     if buffer_callback is None:
         try:
             return _dumps_plain(obj, protocol)

@@ -59,7 +59,7 @@ def dumps(
     buffer_callback: Callable[[PickleBuffer], object] | None = None,
 ) -> bytes:
     """Replaces ``ray.cloudpickle.dumps``."""
-    demand_protocol(protocol, buffer_callback)
+    check_protocol(protocol, buffer_callback)
     reducers = _reducers()
     data = dumps_with_hooks(obj, None, reducers, buffer_callback)
     # Ray takes buffers out of band for values only. A worker that gets a value has

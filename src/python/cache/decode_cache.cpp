@@ -75,8 +75,8 @@ class NodeFinder {
   };
 
   bool open(envelope::PayloadCursor<Nesting>& cursor) {
-    Nesting& nesting = cursor.container().note;
-    nesting = cursor.around().note;
+    Nesting& nesting = cursor.container().annotation;
+    nesting = cursor.around().annotation;
     const envelope::Shape* shape = cursor.container().shape;
     if (shape == nullptr) return true;
     if (depends_on_context(shape->tag)) return false;

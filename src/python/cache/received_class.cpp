@@ -12,7 +12,6 @@
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
-#include "python/runtime/objects.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/objects.h"
 

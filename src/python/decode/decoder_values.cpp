@@ -19,7 +19,6 @@
 #include "wire/format.h"
 #include "wire/number.h"
 #include "wire/reader.h"
-#include "wire/reader.h"
 #include "wire/utf8.h"
 
 namespace waybill::py {
@@ -449,7 +448,8 @@ bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
     return false;
   }
   Ref type;
-  if (!read_complete_reference(type, wire::read_big_endian(at_ + 2, size - 2))) return false;
+  if (!read_complete_reference(type, wire::read_big_endian(at_ + 2, size - 2)))
+    return false;
   Ref instance = new_instance(type.get());
   if (!instance) return false;
   Ref dict = instance_dict(instance.get());

@@ -94,10 +94,10 @@ void describe_failure(const State& state, std::span<const Frame> stack) {
     restore_error(raised);
     return;
   }
-  const std::string note =
+  const std::string message =
       "waybill: raised while " + path_of(stack) + " was being built";
   if (!Ref::steal_or_null(
-          PyObject_CallMethod(raised.get(), "add_note", "s", note.c_str()))) {
+          PyObject_CallMethod(raised.get(), "add_note", "s", message.c_str()))) {
     PyErr_Clear();
   }
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.get())), raised.get());

@@ -479,7 +479,8 @@ inline bool GraphDecoder::read_complete_reference(Ref& value, std::uint64_t numb
   if ((first & ~1) == wire::kFixedExtension &&
       at_[1] == static_cast<std::uint8_t>(wire::ExtType::kReference)) {
     const std::size_t size = std::size_t{1} << (first & 1);
-    if (!read_complete_reference(value, wire::read_big_endian(at_ + 2, size))) return false;
+    if (!read_complete_reference(value, wire::read_big_endian(at_ + 2, size)))
+      return false;
     at_ += 2 + size;
     return true;
   }

@@ -96,7 +96,7 @@ void ReceivedDefinitions::record_source_id(PyObject* id, PyObject* type) {
   const auto found = class_sources_.find(as_text(bytes_of(id)));
   if (found == class_sources_.end()) return;
   Ref::steal(PyObject_CallMethodObjArgs(
-      state_.tracker.get(), state_.names.note_text_id.get(), type,
+      state_.tracker.get(), state_.names.set_text_id.get(), type,
       new_bytes(found->second.text_id).get(), nullptr));
 }
 

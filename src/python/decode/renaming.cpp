@@ -49,7 +49,7 @@ Ref Renaming::module(PyObject* name) const {
   Ref renamed = or_null(call_rules(rules_, "_module", name, nullptr));
   if (!renamed) return {};
   check_import_allowed(renamed.get(), name);
-  call_rules(rules_, "_note", name, renamed.get());
+  call_rules(rules_, "_record", name, renamed.get());
   return renamed;
 }
 
@@ -68,7 +68,7 @@ Renaming::Name Renaming::name(PyObject* module, PyObject* path) const {
   const Ref old = Ref::steal(PyUnicode_FromFormat("%U:%U", module, path));
   const Ref renamed =
       Ref::steal(PyUnicode_FromFormat("%U:%U", found.module.get(), found.path.get()));
-  call_rules(rules_, "_note", old.get(), renamed.get());
+  call_rules(rules_, "_record", old.get(), renamed.get());
   return found;
 }
 
@@ -93,7 +93,7 @@ Renaming::Name Renaming::moved_name(PyObject* module, PyObject* path) const {
 
 void Renaming::record_moved_module(PyObject* name, PyObject* moved) {
   has_used_moves_ = true;
-  call_rules(moves(), "_note", name, moved);
+  call_rules(moves(), "_record", name, moved);
 }
 
 void Renaming::record_moved_name(PyObject* module, PyObject* path, const Name& moved) {
@@ -101,7 +101,7 @@ void Renaming::record_moved_name(PyObject* module, PyObject* path, const Name& m
   const Ref old = Ref::steal(PyUnicode_FromFormat("%U:%U", module, path));
   const Ref renamed =
       Ref::steal(PyUnicode_FromFormat("%U:%U", moved.module.get(), moved.path.get()));
-  call_rules(moves(), "_note", old.get(), renamed.get());
+  call_rules(moves(), "_record", old.get(), renamed.get());
 }
 
 Ref Renaming::environment() const {

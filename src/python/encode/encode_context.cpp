@@ -102,7 +102,7 @@ std::uint32_t EncodeContext::use_code(PyObject* code_object) {
   const std::uint32_t body = code().use(code_object);
   CodeInfo& info = infos().get(code_object);
   const bool is_wanted = wants_source() || info.was_received_as_source ||
-                         came_with_source(state, stack.innermost_class());
+                         is_from_source(state, stack.innermost_class());
   if (!is_wanted) return body;
   std::string reason;
   const CodeSource* source = source_of(state, info, stack.innermost_class(), reason);

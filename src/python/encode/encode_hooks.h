@@ -29,7 +29,7 @@ struct EncodeHooks {
   PyObject* buffer_callback = nullptr;   // callable(PickleBuffer) -> false: out of band
   PyObject* by_value = nullptr;          // set of str: modules and packages
   PyObject* replace = nullptr;           // callable(obj) -> its replacement; see
-                                         // waybill._replacements.Replacements
+                                         // waybill._reducers.replacements.Replacements
   // {address: (payload, position, object)} of objects in earlier payloads of the same
   // stream. The objects of this payload are added. `payload` is its number.
   PyObject* memo = nullptr;

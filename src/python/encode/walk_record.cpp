@@ -49,7 +49,7 @@ void WalkRecord::begin(const EncodeContext& context) {
 
 void WalkRecord::written(const EncodeContext& context, PyObject* object) {
   const bool is_open = context.stack.size() > depth_;
-  if (!is_open && is_reference(context, begin_)) return met_again(context, object);
+  if (!is_open && is_reference(context, begin_)) return add_reference(context, object);
   // The state of an object is the object.
   if (depth_ != 0 && context.stack.is_at_state(depth_ - 1)) return;
   add(object);
@@ -82,10 +82,11 @@ void WalkRecord::add(PyObject* object) {
 }
 
 void WalkRecord::keep(std::size_t part) {
-  for (; !parts_[part].is_kept; part = parts_[part].parent) parts_[part].is_kept = true;
+  for (; !parts_[part].is_listed; part = parts_[part].parent)
+    parts_[part].is_listed = true;
 }
 
-void WalkRecord::met_again(const EncodeContext& context, PyObject* object) {
+void WalkRecord::add_reference(const EncodeContext& context, PyObject* object) {
   if (blockers_.empty()) return;
   const auto found = blocker_of_.find(object);
   if (found == blocker_of_.end()) return;
@@ -112,7 +113,7 @@ void WalkRecord::close(const EncodeContext& context, std::size_t part,
   const bool is_last = part + 1 == parts_.size();
   const std::uint64_t least =
       is_simple(closed.object.get()) ? std::max(least_, kLeastLeaf) : least_;
-  if (is_last && part != 0 && !closed.is_kept && closed.bytes() < least) {
+  if (is_last && part != 0 && !closed.is_listed && closed.bytes() < least) {
     parts_.pop_back();
     ++summed_up_;
     return;
@@ -127,7 +128,7 @@ void WalkRecord::fold() {
   std::vector<bool> is_open(parts_.size());
   for (const Open& open : open_) is_open[open.part] = true;
   const auto stays = [&](std::size_t i) {
-    return is_open[i] || parts_[i].is_kept || parts_[i].bytes() >= least_;
+    return is_open[i] || parts_[i].is_listed || parts_[i].bytes() >= least_;
   };
   std::size_t left = parts_.size();
   while (left > most_ / 2 && least_ < kLargest) {

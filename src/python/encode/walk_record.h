@@ -40,7 +40,7 @@ class WalkRecord {
     Ref object;
     Written begin, end;
     // It cannot travel, or leads to what cannot.
-    bool is_kept = false;
+    bool is_listed = false;
 
     std::uint64_t bytes() const { return end.total() - begin.total(); }
   };
@@ -109,7 +109,7 @@ class WalkRecord {
   // `depth`: of the stack, when the part began.
   void close(const EncodeContext& context, std::size_t part, std::size_t depth);
   void keep(std::size_t part);
-  void met_again(const EncodeContext& context, PyObject* object);
+  void add_reference(const EncodeContext& context, PyObject* object);
   void fold();
 
   std::vector<Part> parts_;

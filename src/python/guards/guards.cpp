@@ -6,8 +6,8 @@
 // the same content. Objects are compared by weak references: no object is kept alive,
 // and a new object at the same address is not mistaken for the old one.
 //
-// Tested by tests/python/cache/test_kept_function_guards.py, test_kept_classes.py
-// and test_kept_objects.py.
+// Tested by tests/python/cache/test_cached_function_guards.py, test_cached_classes.py
+// and test_cached_objects.py.
 
 #include "python/guards/guards.h"
 

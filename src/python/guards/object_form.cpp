@@ -1,4 +1,4 @@
-// Tested by tests/python/cache/test_kept_objects.py.
+// Tested by tests/python/cache/test_cached_objects.py.
 
 #include "python/guards/object_form.h"
 

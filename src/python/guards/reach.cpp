@@ -1,4 +1,4 @@
-// Tested by tests/python/cache/test_kept_functions.py.
+// Tested by tests/python/cache/test_cached_functions.py.
 
 #include "python/guards/reach.h"
 

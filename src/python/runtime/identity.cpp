@@ -40,7 +40,7 @@ bool has_source_id(const State& state, PyObject* type) {
          weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == type;
 }
 
-bool came_with_source(const State& state, PyObject* type) {
+bool is_from_source(const State& state, PyObject* type) {
   return type != nullptr && has_source_id(state, type) && !is_home(state, type);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Ids of classes by value, and of other objects that exist once in each process. The
-// ids are stored by waybill._identity; this file looks them up.
+// ids are stored by waybill._classes.identity; this file looks them up.
 
 #include <Python.h>
 
@@ -32,7 +32,7 @@ bool has_source_id(const State& state, PyObject* type);
 
 // Whether a class, or null, was received with a source id. Its code is then sent with
 // source, so that other versions of Python can use it.
-bool came_with_source(const State& state, PyObject* type);
+bool is_from_source(const State& state, PyObject* type);
 
 // Whether this process is the home of a class: the program made it, not a payload.
 bool is_home(const State& state, PyObject* type);

@@ -34,7 +34,7 @@ struct Names {
   Ref flags, forc, copy, dtype, names;                // Of arrays.
   Ref fget, fset, fdel, func;                         // Of wrappers.
   Ref id_of, text_id_of, sent, claim, close, forget;  // Of the tracker.
-  Ref find_by_text, note_text_id;                     // Of the tracker.
+  Ref find_by_text, set_text_id;                      // Of the tracker.
   Ref add, add_members, add_module, add_imports, settle, apply, abandon;  // Of a merge.
   Ref waybill_state, wrapped;
 };
@@ -52,7 +52,7 @@ struct LateHelpers {
   Ref dumps_with, loads_with;  // With options.
   // waybill._source.extension: source of code, and classes from another Python version.
   Ref prove_source, compile_source, set_annotations;
-  Ref keep_source, came_with_source;  // Null while no code was received with source.
+  Ref keep_source, is_from_source;  // Null while no code was received with source.
   Ref make_foreign_class, class_attribute, set_foreign_state;
   Ref parts_by_source;
   Ref opaque;                // The stand-in for an object that cannot be built.
@@ -62,7 +62,7 @@ struct LateHelpers {
 
 struct State {
   Names names;
-  // waybill._late.load, and the helpers from the modules that it returned.
+  // waybill._api.lazy.load, and the helpers from the modules that it returned.
   Ref load_late;
   mutable LateHelpers late;
   // The dict of `sys`, in which sys.modules is looked up each time.
@@ -78,7 +78,8 @@ struct State {
   Ref named_types;
   // copyreg's dispatch_table, __newobj__, __newobj_ex__ and _reconstructor.
   Ref dispatch_table, newobj, newobj_ex, reconstructor;
-  // The codecs in Python: waybill._reducers, waybill._class_parts and waybill._classes.
+  // The codecs in Python: waybill._reducers, waybill._classes.parts and
+  // waybill._classes.making.
   Ref reducers, named_reducers, class_parts;
   Ref implicit_attributes;  // Names of class attributes that Python sets.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
@@ -94,21 +95,21 @@ struct State {
   Ref plan_of_arrays;        // Decides how arrays that share memory travel.
   Ref copy_in_order;         // Makes a contiguous copy of an array.
   Ref stand_in_for;          // Makes the stand-in for a missing module.
-  // waybill._annotations: {text: code} of annotations, and the function that compiles
-  // them.
+  // waybill._classes.annotations: {text: code} of annotations, and the function that
+  // compiles them.
   Ref annotation_codes, code_of_annotation;
   Ref self_named;  // Names of types whose instances have __module__ and a name.
   Ref identified;  // Callables of reducers whose results have an id.
-  // waybill._merge.Merge. Of waybill._baselines: home_state_of; by id of class, a
-  // number that changes with each baseline, and the recently used baselines.
+  // waybill._state.merge.Merge. Of waybill._state.baselines: home_state_of; by id of
+  // class, a number that changes with each baseline, and the recently used baselines.
   Ref home_state_of, make_merge, class_serials, class_uses;
-  // waybill._identity.Tracker, and its dicts: {address: entry}, {id: weak reference},
-  // incomplete objects, and {address: entry} for source ids of classes.
+  // waybill._classes.identity.Tracker, and its dicts: {address: entry}, {id: weak
+  // reference}, incomplete objects, and {address: entry} for source ids of classes.
   Ref tracker, known_ids, known_objects, open_objects, text_ids;
-  // The module waybill._modules, its is_local() and is_found(), and the set of modules
-  // that are registered to travel by value.
+  // The module waybill._modules.by_value, its is_local() and is_found(), and the set of
+  // modules that are registered to travel by value.
   Ref modules, is_local, is_found, registered;
-  // waybill._configuration.OPTIONS: a dict of the process's own options.
+  // waybill._api.configuration.OPTIONS: a dict of the process's own options.
   Ref options;
   // The running Python, which is written into payloads and checked on loading.
   PythonVersion python;

@@ -1,7 +1,7 @@
 // The parts of ordinary classes are equal to those that
-// waybill._class_parts.class_parts makes of any class. Tested by
+// waybill._classes.parts.class_parts makes of any class. Tested by
 // tests/python/classes/test_class_parts.py, tests/python/functions/test_methods.py and
-// tests/python/cache/test_kept_classes.py.
+// tests/python/cache/test_cached_classes.py.
 
 #include "python/walker/class_attributes.h"
 
@@ -138,7 +138,7 @@ bool is_ordinary_attribute(PyObject* name, PyObject* value) {
   return PyUnicode_CheckExact(name) && !is_made_in_c(value);
 }
 
-// The turn in which an attribute is set; equal to _turn() in _class_parts.py.
+// The turn in which an attribute is set; equal to _turn() in _classes/parts.py.
 // Attributes and methods may reach an instance of the class. To build the instance, its
 // methods may need the attributes of earlier turns.
 int turn_of(PyObject* value) {

@@ -11,7 +11,7 @@
 
 namespace waybill::py {
 
-// What waybill._class_parts.class_parts returns for an ordinary class; null for all
+// What waybill._classes.parts.class_parts returns for an ordinary class; null for all
 // other classes.
 Ref ordinary_class_parts(const State& state, PyObject* type);
 

@@ -213,13 +213,13 @@ CodeInfo& CodeInfos::build(PyObject* code) {
   } else {
     own_.emplace(code, std::move(info));
   }
-  result.was_received_as_source = came_with_source(code);
+  result.was_received_as_source = is_from_source(code);
   return result;
 }
 
 // Whether code that had no extra when it was received has a source, which Python keeps.
-bool CodeInfos::came_with_source(PyObject* code) const {
-  PyObject* ask = state_.late.came_with_source.get();
+bool CodeInfos::is_from_source(PyObject* code) const {
+  PyObject* ask = state_.late.is_from_source.get();
   if (ask == nullptr) return false;
   return call(ask, code).get() == Py_True;
 }

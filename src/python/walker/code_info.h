@@ -143,7 +143,7 @@ class CodeInfos {
   CodeInfo* find(PyObject* code) const;
   void hold(PyObject* code);
   CodeInfo& build(PyObject* code);
-  bool came_with_source(PyObject* code) const;
+  bool is_from_source(PyObject* code) const;
 
   const State& state_;
   Py_ssize_t index_;

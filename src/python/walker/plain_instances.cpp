@@ -1,5 +1,5 @@
 // Tested by tests/python/kinds/test_instances.py and
-// tests/python/cache/test_kept_objects.py.
+// tests/python/cache/test_cached_objects.py.
 
 #include "python/walker/plain_instances.h"
 

@@ -154,7 +154,7 @@ void UnitCompiler::record_source(std::size_t body, CodeInfo& info) const {
         std::string(text_of(source)), {source.recipe.begin(), source.recipe.end()}});
   }
   mark_received_as_source(info);
-  late(state_, &LateHelpers::came_with_source);  // Such code exists from now on.
+  late(state_, &LateHelpers::is_from_source);  // Such code exists from now on.
 }
 
 }  // namespace waybill::py

@@ -89,7 +89,7 @@ class Extensions {
 
 // The parts of modules by value that functions need: the names that their bytecode
 // shows, or all. They are sent with the first function that needs them, and
-// waybill._modules imports them at the receiver.
+// waybill._modules.by_value imports them at the receiver.
 class ModuleNeeds {
  public:
   // All must outlive this.

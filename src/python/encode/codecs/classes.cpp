@@ -1,5 +1,5 @@
 // Classes by value: the parts that make the class, then the attributes that are set on
-// it. waybill._class_parts, in Python, returns the parts. Tested by
+// it. waybill._classes.parts, in Python, returns the parts. Tested by
 // tests/python/classes/test_classes.py.
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Tested by tests/python/cache/test_kept_functions.py and test_kept_classes.py.
+// Tested by tests/python/cache/test_cached_functions.py and test_cached_classes.py.
 
 #include "python/encode/definitions/definition_cache.h"
 

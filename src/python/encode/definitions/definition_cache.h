@@ -2,7 +2,7 @@
 
 // What `dumps` caches of functions and classes by value: the definitions, and the heads
 // of envelopes that begin with the same definitions. Tested by
-// tests/python/cache/test_kept_functions.py and test_kept_classes.py.
+// tests/python/cache/test_cached_functions.py and test_cached_classes.py.
 
 #include <Python.h>
 

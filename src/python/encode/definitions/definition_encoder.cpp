@@ -37,12 +37,12 @@ class Scan {
   void run() {
     while (cursor_.next()) {
       if (cursor_.event() == CursorEvent::kClose) {
-        close(cursor_.container().note.global);
+        close(cursor_.container().annotation.global);
         continue;
       }
       const std::size_t global = add_global_here();
       if (cursor_.event() == CursorEvent::kOpen) {
-        cursor_.container().note.global = global;
+        cursor_.container().annotation.global = global;
       } else {
         add_number();
         close(global);

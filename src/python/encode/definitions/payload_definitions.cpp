@@ -1,8 +1,8 @@
 // Chooses the definitions of a payload and writes them, with the numbers that modules,
 // code and references have in this payload.
 //
-// Tested by tests/python/definitions, tests/python/cache/test_kept_functions.py and
-// test_kept_classes.py.
+// Tested by tests/python/definitions, tests/python/cache/test_cached_functions.py and
+// test_cached_classes.py.
 
 #include "python/encode/definitions/payload_definitions.h"
 

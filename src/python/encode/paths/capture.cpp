@@ -50,9 +50,9 @@ bool loads_variable(const CodeInfo& info, const Value& value, const Label& varia
 // How a value and what it is an attribute of are spelled in the source. Code that was
 // made by hand may have any number of attributes: no more than the last ones are told.
 std::string spelled(const CodeInfo& info, ValueId id) {
-  constexpr int kMostTold = 64;
+  constexpr int kMaxNames = 64;
   std::string attributes;
-  for (int told = 0; told < kMostTold; ++told) {
+  for (int count = 0; count < kMaxNames; ++count) {
     const Value& value = info.summary.values[id];
     if (value.kind == Value::Kind::kGlobal) {
       return text_of(info.name_at(value.index)) + attributes;

@@ -36,12 +36,12 @@ struct Label {
   static Label of_cell(PyObject* name, Py_ssize_t index) {
     return {Style::kCell, "", Ref::share(name), index};
   }
-  static Label of_marker(const char* word) { return {Style::kMarker, word, {}, 0}; }
-  static Label of_place(const char* word, Py_ssize_t index) {
-    return {Style::kPlace, word, {}, index};
+  static Label of_marker(const char* text) { return {Style::kMarker, text, {}, 0}; }
+  static Label of_place(const char* text, Py_ssize_t index) {
+    return {Style::kPlace, text, {}, index};
   }
-  static Label of_named(const char* word, PyObject* name) {
-    return {Style::kNamed, word, Ref::share(name), 0};
+  static Label of_named(const char* text, PyObject* name) {
+    return {Style::kNamed, text, Ref::share(name), 0};
   }
 
   // Whether it leads from a function to what one of its variables holds; `name` is the

@@ -29,10 +29,10 @@ std::string full_name_of_type(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const std::string_view name = type->tp_name;
   const Ref module = attribute_or_null(as_object(type), state.names.module);
-  const bool is_told =
+  const bool is_prefixed =
       name.find('.') == name.npos && module && PyUnicode_Check(module.get()) &&
       PyUnicode_Compare(module.get(), state.names.builtins_plain.get()) != 0;
-  return (is_told ? text_of(module.get()) + "." : "") + std::string(name);
+  return (is_prefixed ? text_of(module.get()) + "." : "") + std::string(name);
 }
 
 std::string reason_of(const State& state, PyObject* raised) {
@@ -97,24 +97,25 @@ std::string EncodeContext::path() const {
 }
 
 Culprit EncodeContext::culprit() const {
-  Culprit told;
-  told.path = told.short_path = name_of_root(root);
+  Culprit result;
+  result.path = result.short_path = name_of_root(root);
   const std::vector<PathStep> steps = steps_of(stack, current);
   for (const PathStep& step : steps) {
     const Label& label = step.label;
     const std::string text = label.spelled();
-    told.path += text;
-    told.short_path = label.is_variable() ? label.variable() : told.short_path + text;
-    told.evaluates = told.evaluates && label.evaluates();
+    result.path += text;
+    result.short_path =
+        label.is_variable() ? label.variable() : result.short_path + text;
+    result.evaluates = result.evaluates && label.evaluates();
   }
-  if (current != nullptr) told.type = full_name_of_type(state, current);
+  if (current != nullptr) result.type = full_name_of_type(state, current);
   CodeInfos infos(state);
   const Capture capture = capture_of(infos, steps);
-  told.expression = capture.expression;
-  told.function = capture.function;
-  told.file = capture.file;
-  told.line = capture.line;
-  return told;
+  result.expression = capture.expression;
+  result.function = capture.function;
+  result.file = capture.file;
+  result.line = capture.line;
+  return result;
 }
 
 void EncodeContext::fail(std::string_view detail) {
@@ -130,13 +131,13 @@ void EncodeContext::add_path_to_error() const {
     restore_error(raised);
     return;
   }
-  Culprit told = culprit();
+  Culprit result = culprit();
   const std::string reason = reason_of(state, raised.get());
   if (current != nullptr) {
-    told.remedy =
-        remedy_of(state, current, reason, told.evaluates ? told.path : std::string());
+    result.remedy = remedy_of(state, current, reason,
+                              result.evaluates ? result.path : std::string());
   }
-  raise_encode(state, told, reason, raised.get());
+  raise_encode(state, result, reason, raised.get());
 }
 
 }  // namespace waybill::py

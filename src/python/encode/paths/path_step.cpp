@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "python/runtime/attribute.h"
-#include "python/runtime/version_caches.h"
 #include "python/runtime/text.h"
+#include "python/runtime/version_caches.h"
 
 namespace waybill::py {
 
