@@ -13,6 +13,7 @@ namespace {
 
 // The first opcode with an argument (dis.HAVE_ARGUMENT), by version from 3.11.
 constexpr std::uint8_t kFirstWithArgument[] = {90, 90, 45, 44, 42};
+static_assert(std::size(kFirstWithArgument) == kVersionCount);
 
 // A number has the same meaning in each version that has it: new ones are appended.
 constexpr std::string_view kBinaryOperators[] = {
@@ -133,7 +134,7 @@ Result<void> disassemble(int version, BytesView code,
                          std::vector<ListedInstruction>& out) {
   const OpcodeTable* table = opcode_table(version);
   if (table == nullptr) return tl::unexpected(unknown_version(version));
-  Lister lister(*table, kFirstWithArgument[version - 311], out);
+  Lister lister(*table, kFirstWithArgument[version - kOldestPython], out);
   Error error{};
   if (!walk_units(*table, code, lister, error)) {
     return tl::unexpected(std::move(error));

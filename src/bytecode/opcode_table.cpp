@@ -33,6 +33,7 @@ constexpr OpcodeTable spread(const NumberedOpcode (&rows)[kSize]) {
 constexpr OpcodeTable kTables[] = {spread(kOpcodes311), spread(kOpcodes312),
                                    spread(kOpcodes313), spread(kOpcodes314),
                                    spread(kOpcodes315)};
+static_assert(std::size(kTables) == kVersionCount);
 
 }  // namespace
 
@@ -60,8 +61,8 @@ std::uint64_t Count::of(std::uint32_t argument) const {
 }
 
 const OpcodeTable* opcode_table(int version) {
-  if (version < 311 || version > 315) return nullptr;
-  return &kTables[version - 311];
+  if (version < kOldestPython || version > kNewestPython) return nullptr;
+  return &kTables[version - kOldestPython];
 }
 
 }  // namespace waybill::bytecode

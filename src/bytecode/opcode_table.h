@@ -145,8 +145,8 @@ struct OpcodeRow {
   std::int8_t jump_pushes = 0;
   std::uint8_t flag_bits = 0;  // Flags in the low bits of oparg.
   Jump jump = Jump::kNone;
-  std::uint8_t caches = 0;      // Units of inline cache behind the instruction.
-  std::uint8_t jump_skips = 0;  // It may also jump this many units behind the target.
+  std::uint8_t caches = 0;      // Units of inline cache after the instruction.
+  std::uint8_t jump_skips = 0;  // It may also jump this many units past the target.
   Operand operand = Operand::kAny;
   std::uint64_t choices = 0;
   std::string_view name = {};  // CPython's, for messages.
@@ -154,7 +154,12 @@ struct OpcodeRow {
 
 using OpcodeTable = std::array<OpcodeRow, 256>;
 
-// The table of a version (311 … 315), or nullptr. Static storage.
+// The versions that have tables: 3.11 as 311, and so on.
+inline constexpr int kOldestPython = 311;
+inline constexpr int kNewestPython = 315;
+inline constexpr std::size_t kVersionCount = kNewestPython - kOldestPython + 1;
+
+// The table of a version, or nullptr if it has none. Static storage.
 const OpcodeTable* opcode_table(int version);
 
 }  // namespace waybill::bytecode

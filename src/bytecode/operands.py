@@ -49,9 +49,9 @@ CHOICES = {
     "SET_FUNCTION_ATTRIBUTE": (1, 2, 4, 8, 16),
 }
 
-# After an exhausted iterator, control continues this many units behind the jump's
+# After an exhausted iterator, control continues this many units past the jump's
 # target: it skips the instructions that would pop the iterator.
-JUMP_SKIPS = {312: 1, 313: 2, 314: 1, 315: 1}
+JUMP_SKIPS = {311: 0, 312: 1, 313: 2, 314: 1, 315: 1}
 
 
 def operand(name):
@@ -65,13 +65,13 @@ def operand(name):
 
 
 def caches(name, number):
-    """Units of inline cache behind the instruction."""
+    """Units of inline cache after the instruction."""
     entries = opcode._inline_cache_entries
     return entries[number] if isinstance(entries, list) else entries.get(name, 0)
 
 
 def jump_skips(name, version):
-    return JUMP_SKIPS.get(version, 0) if name == "FOR_ITER" else 0
+    return JUMP_SKIPS[version] if name == "FOR_ITER" else 0
 
 
 def disagreements(opcodes):
