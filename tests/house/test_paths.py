@@ -29,6 +29,21 @@ def test_paths_on_a_page_are_there(page):
     assert [p for p in named if not (ROOT / p).exists() and p not in NOT_OURS] == []
 
 
+@pytest.mark.parametrize(
+    "page",
+    ["docs/architecture.md", "docs/design_notes.md", "src/python/walker/README.md"],
+)
+def test_source_files_that_a_page_names_are_there(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:[\w/]+/)?(\w+\.(?:cpp|h|py|inc))`", text))
+    there = {
+        p.name for f in FOLDERS.split("|") for p in (ROOT / f.strip("\\")).rglob("*")
+    }
+
+    assert len(named) > 5
+    assert named - there - {"Python.h"} == set()
+
+
 def test_each_question_of_a_newcomer_has_a_path_for_an_answer():
     answers = {
         question.strip(): quoted(answer)
