@@ -132,7 +132,7 @@ inline constexpr char kClearCachesDoc[] = R"(clear_caches($module, /)
 Clears the caches of dumps and loads.
 
 Results are the same with caches full, empty and off (waybill.configure(caches=False)).
-The state of received classes is no cache: forget_classes() forgets that.)";
+The state of received classes is not a cache: forget_classes() clears it.)";
 
 inline constexpr char kCacheInfoDoc[] = R"(cache_info($module, /)
 --

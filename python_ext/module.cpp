@@ -281,8 +281,8 @@ PyMethodDef kMethods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-// Refuses a Python without the GIL. A free-threaded one enables it for this module,
-// unless it was told not to.
+// Refuses a Python without the GIL. A free-threaded build enables the GIL for this
+// module, unless an option or environment variable disables it.
 void demand_gil() {
   PyObject* is_enabled = PySys_GetObject("_is_gil_enabled");
   if (is_enabled == nullptr) return;  // Before 3.13 every Python has the GIL.

@@ -42,7 +42,7 @@ struct StoredBuffer {
   wire::BufferKind kind{};
   // Offset of its first byte from the start of the buffers.
   std::uint64_t place = 0;
-  // Size of the buffer in memory, and behind the head: smaller if it is compressed.
+  // Size of the buffer in memory, and after the head: smaller if it is compressed.
   std::uint64_t length = 0;
   std::uint64_t stored_length = 0;
   // Digest of the stored bytes: 8 bytes of XXH3-64, or 32 of BLAKE2b in a signed

@@ -54,10 +54,10 @@ class PreparedCall {
   ~PreparedCall();
 
   // The payload of a call with a tuple of arguments and a dict of keyword arguments,
-  // borrowed; null stands for none. Cost: by the arguments, if they are data or refer
-  // to objects encoded with the function.
+  // borrowed; null stands for none. Cost: linear in the arguments, if they are data or
+  // refer to objects encoded with the function.
   //
-  // Errors: kRaised, as of encode().
+  // Errors: kRaised, as for encode().
   [[nodiscard]] Result<std::vector<std::uint8_t>> encode(
       PyObject* arguments = nullptr, PyObject* keywords = nullptr) const;
 
@@ -80,7 +80,7 @@ class PreparedCall {
 // Prepares calls of a function. Needs the GIL. `options` apply to each call: the
 // application field is copied, the key must outlive the result.
 //
-// Errors: kRaised, as of encode().
+// Errors: kRaised, as for encode().
 [[nodiscard]] Result<PreparedCall> prepare(PyObject* function,
                                            const EncodeOptions& options = {});
 

@@ -29,8 +29,8 @@ struct Diff {
 };
 
 // Compares header, imports, code by hash and name, values of the payload, source
-// locations and signature; stored buffers by length and digest. References count as
-// equal where they mean equal values.
+// locations and signature; stored buffers by length and digest. References are
+// equal if their targets are.
 //
 // Accepts any opened envelopes, verified or not: unreadable parts are compared byte by
 // byte. Values are compared by hashes of 64 bits, which an attacker can make collide.

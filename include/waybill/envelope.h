@@ -93,11 +93,11 @@ struct Envelope {
   // Empty if the envelope is unsigned. KeyRing::check() checks it, open() does not.
   BytesView signature;
   std::array<std::uint8_t, 8> digest{};
-  // The buffers behind the head; see waybill/buffers.h.
+  // The buffers after the head; see waybill/buffers.h.
   std::vector<StoredBuffer> buffers;
   // The head, from the first byte of the header's array to the signature.
   BytesView bytes;
-  // Length of the envelope, buffers included; a stream may continue behind it.
+  // Length of the envelope, buffers included; a stream may continue after it.
   std::size_t size = 0;
   // Offset of the first buffer; `size` if there is none.
   std::size_t buffers_offset = 0;
@@ -123,7 +123,7 @@ template <TemporaryBytes Bytes>
 Result<Envelope> open_whole(Bytes&& bytes, const Limits& limits = {}) = delete;
 
 // open() for a head whose buffers are elsewhere, in a mapped file or one that is read
-// part by part. `bytes` may continue behind the head; buffers are not read, and their
+// part by part. `bytes` may continue after the head; buffers are not read, and their
 // rows have no bytes. `size` is that of the whole envelope.
 //
 // Errors: those of open().
@@ -234,8 +234,8 @@ void seal(const Parts& parts, std::vector<std::uint8_t>& out);
 
 // seal() without a vector: an upper bound of the length, close to it, and a function
 // that writes to that much memory and returns the end. `parts` must not change in
-// between. Buffers may be in that memory already: each as far behind its place as
-// head_bound(), rounded up to a multiple of 64, is behind the start of the buffers.
+// between. Buffers may be in that memory already: each as far after its place as
+// head_bound(), rounded up to a multiple of 64, is after the start of the buffers.
 std::size_t sealed_bound(const Parts& parts);
 std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out);
 

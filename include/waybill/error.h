@@ -17,8 +17,8 @@
 
 namespace waybill {
 
-// What is wrong, by what the caller can do about it. The names (see name_of) are part
-// of the interface; docs/wire_format.md lists them.
+// The kinds of errors, divided by what the caller can do about them. The names (see
+// name_of) are part of the interface; docs/wire_format.md lists them.
 enum class ErrorCode : std::uint8_t {
   // The input ends inside a value. Example: an envelope cut at half its length.
   kTruncated,

@@ -30,7 +30,7 @@ struct CodePlace {
 };
 
 // One object of the tree. Objects are in the order of the payload: the root first, and
-// each part behind its parent.
+// each part after its parent.
 struct ExplainedPart {
   enum class Kind : std::uint8_t {
     kValue,      // Sent by value.
@@ -83,7 +83,7 @@ struct ExplainedImport {
   bool is_missing = false;
 };
 
-// Source beside code, for other versions of Python.
+// The source that travels with code, for other versions of Python.
 struct ExplainedSource {
   std::uint64_t bytes = 0;      // As sent; belong to no part.
   std::uint64_t functions = 0;  // The number of functions with source.
@@ -141,8 +141,8 @@ std::vector<SignificantPart> significant_parts(const Explanation& explanation,
 std::string size_text(std::uint64_t bytes);
 
 // Explains a payload: sizes, names, imports and, if present, source locations. Builds
-// nothing. There are no blockers. Cost: by the size of the head; buffers are not read.
-// `progress` is called from time to time with the number of bytes of the payload
+// nothing. There are no blockers. Cost: linear in the size of the head; buffers are not
+// read. `progress` is called from time to time with the number of bytes of the payload
 // section that are done.
 Explanation explain_payload(
     const VerifiedEnvelope& envelope,

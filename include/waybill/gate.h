@@ -4,7 +4,7 @@
 // applies the restrictions of the process.
 //
 //   waybill::LoadOptions options;
-//   options.policy = std::make_shared<waybill::Policy>();  // Nothing but data.
+//   options.policy = std::make_shared<waybill::Policy>();  // Only data.
 //   auto envelope = waybill::Gate(options).open_trusted(bytes);
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace waybill {
 struct LoadOptions {
   // What payloads may request; null: anything.
   std::shared_ptr<const Policy> policy = nullptr;
-  // Keys of which one must have signed the envelope; null: no signature is required.
+  // One of these keys must have signed the envelope; null: no signature is required.
   std::shared_ptr<const KeyRing> keys = nullptr;
   // Nothing: kStrictLimits if the policy allows no code, else Limits{}.
   std::optional<Limits> limits = {};

@@ -20,9 +20,9 @@ struct Limits {
   // wire and a hundred as an object: this bounds the ratio.
   std::size_t max_values = std::size_t{1} << 31;
 
-  // Nesting of containers. Nothing here recurses, so depth costs heap, not stack; the
-  // limit stops input of nothing but opening brackets, which other programs may not
-  // survive.
+  // Nesting of containers. Nothing here recurses, so depth costs heap, not stack. The
+  // limit rejects input that consists of opening brackets only, on which other programs
+  // may crash.
   std::size_t max_depth = std::size_t{1} << 26;
 
   // The next five apply to the values of the payload and the constants of code, which

@@ -77,11 +77,11 @@ struct Step {
 std::size_t root_of(const VerifiedEnvelope& envelope);
 
 // Describes the value at `offset`, which must be root_of() or the offset of a step; for
-// other offsets the result is meaningless. Cost: by its bytes in the head.
+// other offsets the result is meaningless. Cost: linear in its bytes in the head.
 Part describe_part(const VerifiedEnvelope& envelope, std::size_t offset);
 
-// The steps to the parts in it, in the order of the payload. Cost: by its bytes in the
-// head.
+// The steps to the parts in it, in the order of the payload. Cost: linear in its bytes
+// in the head.
 std::vector<Step> steps_from(const VerifiedEnvelope& envelope, std::size_t offset);
 
 // A step in path syntax: "['model']", "[3]", ".weights", ".['no name']"; ".values()[3]"
@@ -116,18 +116,18 @@ struct ExtractedPart {
 // Extracts parts of an envelope, which must outlive this. Thread-safe when const.
 class PartExtractor {
  public:
-  // Cost: by the number of shared positions.
+  // Cost: linear in the number of shared positions.
   explicit PartExtractor(const VerifiedEnvelope& envelope);
 
-  // Extracts a part. Nothing if it cannot be separated: no value starts at `offset`, it
-  // contains code, a class by value or an object from outside of the payload (a
-  // persistent id, a buffer out of band), or it refers to a container around it. Cost:
-  // by its bytes, and those of objects it refers to.
+  // Extracts a part. Returns nothing if the part cannot be separated: no value starts
+  // at `offset`, it contains code, a class by value or an object from outside of the
+  // payload (a persistent id, a buffer out of band), or it refers to a container around
+  // it. Cost: linear in its bytes and in those of the objects it refers to.
   [[nodiscard]] std::optional<ExtractedPart> extract(std::size_t offset) const;
 
  private:
   const Envelope& envelope_;
-  std::vector<std::size_t> targets_;  // Offsets that references mean, in order.
+  std::vector<std::size_t> targets_;  // Offsets of referenced values, sorted.
 };
 
 // open_whole() and verify() for a mapped file: stored buffers stay in the file, and
@@ -142,7 +142,7 @@ Result<VerifiedEnvelope> open_mapped(Bytes&& file, const Limits& limits = {}) = 
 // Whether open_mapped() accepts an incomplete file.
 enum class FileEnd : std::uint8_t {
   kWhole,
-  // It may end anywhere behind the head; rows of incomplete buffers have no bytes.
+  // It may end anywhere after the head; rows of incomplete buffers have no bytes.
   kCut,
 };
 

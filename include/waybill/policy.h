@@ -78,7 +78,7 @@ struct Verdict {
 // Rules in order; the first one that applies decides. Thread-safe when const.
 class Policy {
  public:
-  // Allows nothing but plain data.
+  // Allows only plain data.
   Policy() = default;
 
   // One rule on each line:
@@ -93,9 +93,9 @@ class Policy {
   // Errors: kMalformed, with the offset of the invalid line.
   [[nodiscard]] static Result<Policy> from_text(std::string_view text);
 
-  // kImport and kCode ignore `name`, kCode ignores `module` too. Unknown names (a call
-  // of a call's result) are empty, and match only a star. Cost: by the number of rules;
-  // no allocation.
+  // kImport and kCode ignore `name`; kCode also ignores `module`. An unknown name, such
+  // as that of a call of a call's result, is empty, and only a star matches it. Cost:
+  // linear in the number of rules; no allocation.
   [[nodiscard]] Verdict ask(Request request, std::string_view module,
                             std::string_view name) const&;
   Verdict ask(Request, std::string_view, std::string_view) && = delete;
@@ -119,7 +119,7 @@ class Policy {
 // waybill's.
 std::string_view standard_types_policy();
 
-// Asks a policy about all requests of an envelope: each import of its manifest, each
+// Checks all requests of an envelope with a policy: each import of its manifest, each
 // name that its payload looks up, each call, and code if there is any. Names are those
 // in the payload; the objects found by them are checked again while it is built (see
 // waybill::py).

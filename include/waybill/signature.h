@@ -49,7 +49,7 @@ std::string_view name_of(SignatureAlgorithm algorithm);
 // Bytes of a signature: 64 or 32.
 std::size_t signature_size(SignatureAlgorithm algorithm);
 
-// Identifies a key, and reveals nothing else of it.
+// Identifies a key, and reveals nothing else about it.
 using KeyId = std::array<std::uint8_t, 8>;
 
 // 16 hexadecimal digits.
@@ -73,7 +73,7 @@ class SigningKey {
   static SigningKey generate(SignatureAlgorithm algorithm);
   // From text with exactly one key. The caller wipes the text.
   [[nodiscard]] static Result<SigningKey> from_text(std::string_view text);
-  // From a file of at most 64 KiB, which nobody but its owner may read or write.
+  // From a file of at most 64 KiB that only its owner may read or write.
   [[nodiscard]] static Result<SigningKey> from_file(const std::string& path);
   // From an environment variable, which keeps its text.
   [[nodiscard]] static Result<SigningKey> from_environment(const std::string& name);

@@ -71,7 +71,7 @@ class StreamLength {
   // Sections of the envelope, and the offset of its table of buffers if there are nine.
   std::uint64_t sections_ = 0;
   std::size_t table_ = 0;
-  // Bytes behind the head, once that is complete.
+  // Bytes after the head, once that is complete.
   std::optional<std::uint64_t> size_after_head_;
 };
 

@@ -161,8 +161,8 @@ struct Map {
   Map(std::initializer_list<std::pair<Value, Value>> values);
   explicit Map(std::vector<std::pair<Value, Value>> values);
 
-  // The value of a text key; null if there is none. Cost: by the number of pairs. Valid
-  // as long as the pairs stay.
+  // The value of a text key; null if there is none. Cost: linear in the number of
+  // pairs. Valid until the pairs change.
   const Value* find(std::string_view key) const;
 };
 
@@ -339,7 +339,7 @@ enum class Objects : std::uint8_t {
 //
 // Errors, with offset 0: kRefused for items other than bools, ints, floats and complex
 // numbers of NumPy's usual sizes, and for items that are not contiguous; kLimitExceeded
-// for more than limits.max_items. Cost: by their number.
+// for more than limits.max_items. Cost: linear.
 [[nodiscard]] Result<data::Value> array_value(const ArrayPart& array,
                                               const Limits& limits = kStrictLimits);
 

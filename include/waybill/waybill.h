@@ -4,12 +4,12 @@
 //
 // waybill::core, without Python
 //   envelope.h     open and verify a payload; put one together
-//   buffers.h      arrays behind a payload, as they are in memory
-//   stream_length.h  find the end of one in a stream
+//   buffers.h      arrays after a payload, as they are in memory
+//   stream_length.h  find the end of an envelope in a stream
 //   manifest.h     what a payload needs to be importable, and why
 //   report.h       a payload as text or JSON
-//   diff.h         what differs between two, and why
-//   signature.h    keys; sign, and check who signed
+//   diff.h         what differs between two envelopes, and why
+//   signature.h    keys; sign envelopes, and verify signatures
 //   policy.h       rules about modules, names, calls and code
 //   gate.h         signature, limits and policy in one place
 //   limits.h       limits for hostile input

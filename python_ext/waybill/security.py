@@ -134,9 +134,9 @@ INSTALLED_CODE = Policy("allow call *")
 class SigningKey:
     """A key that signs payloads: a private key, or a secret of both sides (MAC).
 
-    The secret is in memory that Python cannot read and that is wiped when the key dies.
+    The secret is in memory that Python cannot read and that is wiped with the key.
     A malformed key, or one that cannot sign, raises SignatureError, whose text reveals
-    nothing of it.
+    nothing about it.
     """
 
     __slots__ = ("_handle",)

@@ -13,8 +13,8 @@ namespace waybill::base {
 
 // Asks the system for large pages. The first write to a fresh page is a fault, and with
 // pages of 4 KiB the faults of a large copy take three times as long as the copy
-// (measured: 16 ms against 4.3 ms for 32 MiB). numpy does the same for its arrays. A
-// hint: contents stay, and failure is no error.
+// (measured: 16 ms against 4.3 ms for 32 MiB). numpy does the same for its arrays. This
+// is a hint: contents stay, and failure is not an error.
 void advise_large_pages(void* begin, std::size_t size);
 
 // Populates pages shortly before they are written to, some megabytes at a time: large

@@ -1,6 +1,6 @@
 // The evaluator runs each block on abstract values: loads, stores and imports first,
 // then containers, calls and functions. summarize.cpp says what is followed and why;
-// function_calls.cpp finds what a call gives.
+// function_calls.cpp finds what a call returns.
 // Tested by tests/bytecode/summarize_test.cpp.
 
 #include "bytecode/evaluator.h"

@@ -13,7 +13,7 @@ namespace waybill::bytecode {
 
 // Contents of a slot (a local, or a position of the stack) that are not Values.
 inline constexpr ValueId kUnbound = 0xffffffff;     // A local without a value.
-inline constexpr ValueId kNull = 0xfffffffe;        // NULL beside a callable.
+inline constexpr ValueId kNull = 0xfffffffe;        // NULL next to a callable.
 inline constexpr ValueId kBuildClass = 0xfffffffd;  // __build_class__
 inline constexpr ValueId kSliceMark = 0xfffffffc;   // A slice, about to be a subscript.
 

@@ -71,7 +71,7 @@ class Splitter {
     all_.push_back(instruction);
   }
 
-  // Adds a load of names[argument >> flag_bits]. Bit 0 asks for a NULL beside the
+  // Adds a load of names[argument >> flag_bits]. Bit 0 requests a NULL next to the
   // callable, below or above it.
   void push_load(const Instruction& from, Operation operation, std::uint8_t flag_bits,
                  bool null_is_below) {

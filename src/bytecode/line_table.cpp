@@ -17,7 +17,7 @@ constexpr std::uint8_t kMore = 0x40;
 // Groups of a number: 32 bits and a sign.
 constexpr int kMaxGroups = 6;
 
-// The bytes behind the first byte of an entry: `bytes` single bytes, then `numbers`
+// The bytes after the first byte of an entry: `bytes` single bytes, then `numbers`
 // numbers.
 struct Form {
   std::uint8_t bytes;
@@ -57,7 +57,7 @@ bool skip_entry(BytesView table, std::size_t& at) {
   return true;
 }
 
-// The signed number behind the first byte of an entry; its sign is bit 0.
+// The signed number after the first byte of an entry; its sign is bit 0.
 std::int64_t line_step(BytesView table, std::size_t at) {
   std::uint64_t number = 0;
   for (int groups = 0; groups < kMaxGroups; ++groups) {

@@ -36,7 +36,7 @@
 //   class K: z = xml; z.dom     LOAD_NAME: the global z or what the body stored
 //
 // Ends a chain, because the value escapes the analysis:
-//   helper(xml)                 an argument, but for nested functions and getattr
+//   helper(xml)                 an argument, except of nested functions, getattr
 //   self.m = xml; d["k"] = xml  a store into something
 //   [*x, xml]; d.update(...)    extending a container: also all it had before
 //   mods = [xml]; mods.pop()    an attribute of a list of this code: the list escapes

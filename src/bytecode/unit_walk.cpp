@@ -31,7 +31,7 @@ Error wrong_caches(const OpcodeRow& row, BytesView code, std::size_t at) {
   }
   return {ErrorCode::kMalformed, std::min(at, code.size()),
           std::string(row.name) + " should have " + std::to_string(row.caches) +
-              " inline caches behind it"};
+              " inline caches after it"};
 }
 
 Error wrong_length(BytesView code) {

@@ -37,7 +37,7 @@ std::uint32_t ValueGraph::hash_of(const Value& value, std::span<const ValueId> s
   return static_cast<std::uint32_t>(hash);
 }
 
-// A map's keys are stored behind its values.
+// A map's keys are stored after its values.
 std::uint32_t ValueGraph::stored_count(const Value& value) const {
   const bool map = value.kind == Value::Kind::kPack &&
                    value.index == static_cast<std::uint32_t>(PackOrder::kMap);

@@ -13,7 +13,7 @@ namespace waybill::bytecode {
 // The only kUnknown; always exists.
 inline constexpr ValueId kUnknownValue = 0;
 
-// What the positions of a kPack's operands mean; stored in Value::index.
+// The meaning of the positions of a kPack's operands; stored in Value::index.
 enum class PackOrder : std::uint32_t { kTuple = 0, kCollection = 1, kMap = 2 };
 
 class ValueGraph {

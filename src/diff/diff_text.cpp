@@ -11,7 +11,7 @@
 namespace waybill::envelope {
 namespace {
 
-// The summary names so many entries of a kind, and counts the rest.
+// The summary names this many entries of a kind, and counts the rest.
 constexpr std::size_t kMaxNamed = 2;
 
 std::string joined(Json texts) {
@@ -214,7 +214,7 @@ std::string summary_of(Json model, bool files_differ, bool lines_differ) {
       number_of(model["payload"], "count") == 0 &&
       phrases.size() == static_cast<std::size_t>(files_differ + lines_differ);
   if (phrases.empty()) {
-    return "differ in: the encoding of equal values, or which of them references mean";
+    return "differ in: the encoding of equal values, or the targets of references";
   }
   std::string out = "differ in: " + phrases[0];
   for (std::size_t i = 1; i < phrases.size(); ++i) {

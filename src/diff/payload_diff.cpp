@@ -320,7 +320,7 @@ class PayloadComparison {
     const bool has_same_name = before.name == after.name;
     (*row)["old"] = shown(before.name);
     (*row)["new"] =
-        shown(after.name) + (has_same_name ? " (other code of the same name)" : "");
+        shown(after.name) + (has_same_name ? " (different code of the same name)" : "");
   }
 
   void visit_sequence(const Indices& before, const Indices& after) {

@@ -24,7 +24,7 @@ class PayloadTree {
     // values have equal hashes, whatever the tables of their envelopes.
     std::uint64_t hash = 0;
     std::size_t offset = 0;  // In the envelope.
-    std::uint32_t end = 0;   // The index of the first row behind the subtree.
+    std::uint32_t end = 0;   // The index of the first row after the subtree.
     wire::TokenType type = wire::TokenType::kNil;
     std::uint8_t tag = 0;  // wire::NodeTag, for arrays that are nodes; else 0.
   };
@@ -48,7 +48,7 @@ class PayloadTree {
   // keys and values.
   std::vector<std::uint32_t> children(std::uint32_t index) const;
 
-  // The value of the payload, behind its definitions; and the definitions.
+  // The value of the payload, after its definitions; and the definitions.
   std::uint32_t value() const;
   std::vector<std::uint32_t> definitions() const;
   // The name of a function or class; else "obj".

@@ -49,14 +49,15 @@ std::uint64_t CodeBook::take(std::uint64_t code) {
 
 namespace {
 
-// What is looked at for one variable, so that it takes no longer than its part of the
-// payload is worth: code that is nested in code, and loads in one body.
+// Bounds on the search for one variable, so that its cost stays proportional to the
+// size of the payload: nested code bodies, and loads in one body.
 constexpr std::size_t kMostBodies = 64;
 constexpr std::size_t kMostLoads = 64;
-// Bytes of an expression, a name and a file's name. Parts share these.
+// Bytes of an expression, a name or a file name. Parts share these texts.
 constexpr std::size_t kLongestText = 200;
 
-// As far as what variables and attributes come to depends on them.
+// Only the constants on which the values of variables and attributes depend are
+// converted; the others are kOther.
 std::vector<ConstantView> constants_of(const CodeFields& fields) {
   std::vector<ConstantView> constants;
   each_constant(fields.constants, [&](wire::Reader reader, BytesView) {
@@ -88,7 +89,7 @@ std::uint32_t argument_count(const CodeFields& fields) {
          ((fields.flags & kHasTwoStars) != 0 ? 1 : 0);
 }
 
-// Where code begins, as far as it is known.
+// The location of the first instruction of a code body, as far as it is known.
 CodePlace start_of_code(const CodeFields& fields, const FirstLocation& location) {
   CodePlace place;
   place.function = start_of(fields.qualified_name, kLongestText);
@@ -220,7 +221,7 @@ CodePlace CodePlaces::place_of(const CodeUse& use) {
   if (use.values.empty()) return {};
   const Index& index = index_of(use.code);
   CodePlace place = place_of_function(use.code, use.expression);
-  // A value stands before its attributes, so this ends.
+  // A value precedes its attributes, so the loop ends.
   for (Next next = index.next[use.values.front()]; next.value != 0;
        next = index.next[next.value]) {
     if (place.expression.size() + next.name.size() >= kLongestText) break;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The code bodies of an envelope, each read once; where they name a variable, and
-// attributes of it; and what source travels beside them.
+// The code bodies of an envelope, each read once: where they load a variable or its
+// attributes, and which source travels with them.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,22 +23,22 @@ class CodeBook {
  public:
   struct Body {
     CodeFields fields;
-    std::vector<std::uint32_t> nested;   // Indices of the code directly in it.
+    std::vector<std::uint32_t> nested;   // Indices of the directly nested code bodies.
     std::vector<std::string_view> free;  // Names of its free variables.
     bool is_taken = false;
   };
 
-  // The envelope must outlive this. Cost: by the bytes of its code.
+  // The envelope must outlive this. Cost: linear in the bytes of its code.
   explicit CodeBook(const Envelope& envelope);
 
   std::size_t size() const { return bodies_.size(); }
   const Body& operator[](std::size_t index) const { return bodies_[index]; }
 
-  // The name of the free variable that has this place in __closure__; empty if there
-  // is none.
+  // The name of the free variable at index `place` of __closure__; empty if there is
+  // none.
   std::string_view free_variable(std::size_t code, std::uint64_t place) const;
 
-  // Bytes of a body and of all code in it, without what was taken before.
+  // The bytes of a body and of all code nested in it, except bodies taken before.
   std::uint64_t take(std::uint64_t code);
 
  private:
@@ -49,51 +49,52 @@ class CodeBook {
 // The loads of one variable, or of attributes of it, in one code body.
 struct CodeUse {
   std::size_t code = 0;
-  std::vector<ValueId> values;  // The first ones. Empty: nothing is known.
+  std::vector<ValueId> values;  // The first values found; empty if none are known.
   std::string expression;       // "model.w"
 };
 
 class CodePlaces {
  public:
-  // Both must outlive this. Cost: by payload, code and debug information.
+  // Both must outlive this. Cost: linear in payload, code and debug information.
   CodePlaces(const Envelope& envelope, const CodeBook& code);
 
-  // The loads of a variable in a function's code, or else in that nested in it. Cost:
-  // the first time that a code body is asked about, by its length.
+  // The loads of a variable in a function's code, or else in its nested code. Cost:
+  // linear in the length of each code body, at the first query about it.
   CodeUse loads_of(std::size_t code, std::string_view variable);
 
-  // The first parameter of a method: what its attributes are asked of.
+  // The first parameter of a method, from which the method reads attributes.
   CodeUse self_of(std::size_t code);
 
-  // The attribute of what was loaded; no values if this code does not ask for it.
+  // The loads of an attribute of the loaded values; no values if this code does not
+  // read the attribute.
   CodeUse attribute_of(const CodeUse& use, std::string_view name);
 
-  // Where the first of these values is made, with all attributes that the source goes
-  // on with: "model.w.sum" of a use that is "model.w".
+  // The location of the first of these values. The expression includes all further
+  // attributes in the source: "model.w.sum" for a use "model.w".
   CodePlace place_of(const CodeUse& use);
 
-  // Where a function begins; nothing of what is none.
+  // The location of a function; empty if `code` is not the index of a code body.
   CodePlace place_of_function(std::size_t code, std::string_view expression) const;
 
  private:
   struct Named {
-    ValueId parent;  // Of an attribute.
+    ValueId parent;  // The value that has the attribute.
     std::string_view name;
     std::uint32_t offset;
     ValueId value;
   };
-  // The first attribute that is asked of a value; 0: none is.
+  // The first attribute that code reads from a value; 0 if there is none.
   struct Next {
     ValueId value = 0;
     std::string_view name;
   };
-  // What is known of a code body, in order: variables by name, attributes by parent.
+  // The index of a code body. Variables are sorted by name, attributes by parent.
   struct Index {
     bool is_made = false;
     std::vector<Named> variables, attributes;
-    std::vector<Next> next;              // Of each value.
+    std::vector<Next> next;              // By ValueId.
     std::vector<ValueId> self;           // The first parameter.
-    std::vector<std::uint32_t> offsets;  // Of each value.
+    std::vector<std::uint32_t> offsets;  // By ValueId.
     bytecode::CodeLines lines;
   };
 
@@ -107,10 +108,10 @@ class CodePlaces {
   std::vector<Index> indices_;
 };
 
-// What travels beside the code that the payload uses, for other versions of Python;
-// nothing if no source travels, unless it was asked for. Needs no more than a head that
-// open_head() takes. Cost: a pass over payload, constants and debug information, if
-// there is source.
+// The source that travels with the code of the payload, for other versions of Python;
+// nothing if there is none, unless `is_asked_for`. Accepts a head that open_head()
+// accepts. Cost: if there is source, one pass over payload, constants and debug
+// information.
 std::optional<ExplainedSource> explained_source(const Envelope& envelope,
                                                 bool is_asked_for);
 

@@ -1,9 +1,9 @@
-// What a payload is made of, in two steps: a walk that measures all and keeps the parts
-// that are large, and text for those, which are here.
+// Explains a payload in two steps. A walk measures all values and keeps the large
+// parts; the code here describes these parts.
 //
-//   payload_walk.cpp  the walk: sizes, what brings bytes from other sections, and no
-//                     more parts than memory should hold
-//   code_places.cpp   which code names a part
+//   payload_walk.cpp  the walk: sizes, references to bytes in other sections, and a
+//                     bounded number of parts
+//   code_places.cpp   the code that captured a part
 //
 // Tested by tests/explain/explain_payload_test.cpp and fuzz/fuzz_payload.cpp.
 
@@ -37,11 +37,11 @@ using envelope::WalkedPayload;
 using envelope::steps::Style;
 using wire::NodeTag;
 
-// Bytes of a name. Keys that take more in the payload make no path.
+// The most bytes of a name. A path omits longer keys.
 constexpr std::size_t kLongestName = 200;
 
-// What parts are called: the steps to them, their types, and what tells more. Text is
-// bounded, so that parts cannot take much more than the payload.
+// Describes parts: their steps, types and details. The length of text is bounded, so
+// that descriptions cannot take much more memory than the payload.
 class PartText {
  public:
   PartText(const Envelope& envelope, const CodeBook& code, const WalkedPayload& walked)
@@ -52,7 +52,8 @@ class PartText {
         node_names_{&names_.code, &walked.class_names, kLongestName, ""},
         budget_(4096 + 16 * walked.values) {}
 
-  // Fills in step, variable, evaluates, type and detail. `holder`: what the part is in.
+  // Fills in step, variable, evaluates, type and detail. `holder`: the part that
+  // contains `part`.
   void describe(const TreePart& part, const TreePart& holder, ExplainedPart& into) {
     const bool is_root = &part == &holder;
     StepText step = is_root ? steps_.root() : steps_.step(part.link, holder.offset);
@@ -68,19 +69,19 @@ class PartText {
     set_type(part, {envelope_, part.offset}, into);
   }
 
-  // What the attribute is called that the part is.
+  // The name of the attribute that holds the part.
   std::string_view attribute_name(const TreePart& part) const {
     return steps_.key_name(part.link);
   }
 
-  // Which code the function has that a part is; SIZE_MAX if it is none.
+  // The index of the code of a part that is a function; SIZE_MAX for other parts.
   std::size_t code_of(const TreePart& part) const {
     const ValueView value = ValueView::at(envelope_, part.offset);
     return value.is(NodeTag::kFunction) ? value.code_index() : SIZE_MAX;
   }
 
-  // Where the class by value stands that a part is, or that it is an object of; 0 if
-  // there is none.
+  // The offset of the class by value that a part is, or is an instance of; 0 if there
+  // is none.
   std::size_t class_of(const TreePart& part) const {
     const ValueView value = ValueView::at(envelope_, part.offset);
     if (value.is(NodeTag::kClass)) return value.offset();
@@ -115,7 +116,7 @@ class PartText {
 
   void set_object(const TreePart& part, const ValueView& value, ExplainedPart& into) {
     std::string name = name_of(value, node_names_);
-    if (name == "types.MethodType") name = "method";  // As its type is called.
+    if (name == "types.MethodType") name = "method";  // The __name__ of the type.
     if (!name.empty()) into.type = std::move(name);
     if (!value.is(NodeTag::kObject) || part.cost > budget_) return;
     budget_ -= part.cost;
@@ -131,15 +132,16 @@ class PartText {
   const CodeBook& code_;
   ValueNames names_;
   StepFormatter steps_;
-  NameOptions node_names_;  // As types are called.
-  // Values that may be looked at to tell what arrays are: what an envelope refers to
-  // again and again could be looked at without end.
+  NameOptions node_names_;  // For names of types.
+  // How many more values array detection may visit. Without a bound, values to which
+  // many references lead would be visited again for each.
   std::uint64_t budget_;
 };
 
-// The code that captured parts: what loads the variable that a path begins with, and as
-// many attributes of it as code asks for in one expression. Or the methods of a class,
-// which ask their first parameter for what the class or an object of it has.
+// Finds the code that captured parts. For a variable at the start of a path, this is
+// the load of the variable, with as many attributes of the path as the expression has.
+// For an attribute of a class or of its instances, it is a method that reads the
+// attribute from its first parameter.
 class Captures {
  public:
   Captures(const Envelope& envelope, const CodeBook& code, const PartText& text,
@@ -153,7 +155,7 @@ class Captures {
     std::ranges::sort(methods_);
   }
 
-  // Sets the place of a part; of what holds it, it is set.
+  // Sets the place of a part. The place of its holder must be set already.
   void add(std::size_t index, ExplainedPart& part, const ExplainedPart& holder) {
     if (index == 0) return;
     const TreePart& source = parts_[index];
@@ -166,7 +168,7 @@ class Captures {
       part.place = places_.place_of_function(function, part.variable);
       is_of_code_[index] = true;
     } else if (function != SIZE_MAX && source.link.style != Style::kNone) {
-      // Defaults, annotations and the like stand in the line of the function.
+      // Defaults, annotations and other attributes have the location of the function.
       part.place = places_.place_of_function(function, {});
       is_of_code_[index] = true;
     } else if (source.link.style == Style::kAttribute) {
@@ -179,7 +181,8 @@ class Captures {
   // A class may have any number of methods.
   static constexpr int kMostMethods = 64;
 
-  // A function that a class has, or what makes a method of one: its argument.
+  // Records a method: a function in a class, or the argument of a call that wraps the
+  // function, such as staticmethod.
   void add_method(const TreePart& part) {
     const std::size_t method = text_.code_of(part);
     if (method == SIZE_MAX) return;
@@ -194,7 +197,8 @@ class Captures {
     CodeUse use = places_.attribute_of(uses_[&around - parts_.data()], name);
     if (!use.values.empty()) return use;
     const std::size_t owner = text_.class_of(around);
-    // The methods of an object's class tell less than a variable on the way.
+    // A variable earlier in the path is more informative than a method of the object's
+    // class.
     const bool is_of_class = owner == around.offset;
     if (is_of_code_[index] && !is_of_class) return use;
     auto method = std::ranges::lower_bound(methods_, owner, {}, &Method::first);
@@ -206,14 +210,15 @@ class Captures {
     return use;
   }
 
-  using Method = std::pair<std::size_t, std::size_t>;  // Of a class; its code.
+  // Offset of the class; index of the code.
+  using Method = std::pair<std::size_t, std::size_t>;
 
   const PartText& text_;
   const std::vector<TreePart>& parts_;
   CodePlaces places_;
   std::vector<CodeUse> uses_;
-  std::vector<bool> is_of_code_;  // Whether a variable or a class is on the way.
-  std::vector<Method> methods_;   // In order.
+  std::vector<bool> is_of_code_;  // Whether the path contains a variable or a class.
+  std::vector<Method> methods_;   // Sorted.
 };
 
 void set_sizes(const std::vector<TreePart>& parts, Explanation& explanation) {

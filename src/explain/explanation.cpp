@@ -1,5 +1,6 @@
-// What explanations are asked by all who show them: paths of parts, and which parts
-// tell most. Tested by tests/explain/part_path_test.cpp and explanation_text_test.cpp.
+// Queries that all views of an explanation share: the paths of parts, and the parts
+// that account for most of the size. Tested by tests/explain/part_path_test.cpp and
+// explanation_text_test.cpp.
 
 #include "waybill/explanation.h"
 
@@ -13,18 +14,18 @@ namespace {
 
 using PartList = std::vector<ExplainedPart>;
 
-// "._mgr", but neither ".__func__" nor what follows that.
+// Whether a step begins with a private attribute: "._mgr", but not ".__func__".
 bool is_private(std::string_view step) {
   return step.starts_with("._") && !step.starts_with(".__");
 }
 
-// Whether the step to a part says something to who wrote the program.
-bool has_telling_step(const ExplainedPart& part, const ExplainedPart& holder) {
+// Whether the author of the program would recognize the step to a part.
+bool has_informative_step(const ExplainedPart& part, const ExplainedPart& holder) {
   const bool is_imported = holder.type.find('.') != std::string::npos;
   return part.evaluates && !(is_imported && is_private(part.step));
 }
 
-// Of each part the bytes of the largest variable that it holds, at any depth, or is.
+// For each part, the bytes of the largest variable among it and its descendants.
 std::vector<std::uint64_t> largest_variables(const PartList& parts) {
   std::vector<std::uint64_t> largest(parts.size());
   for (std::size_t i = parts.size(); i-- > 1;) {
@@ -35,14 +36,14 @@ std::vector<std::uint64_t> largest_variables(const PartList& parts) {
   return largest;
 }
 
-// A part without a step is its holder, for who reads paths.
+// The nearest ancestor that has a step, or the root. Paths skip parts without a step.
 std::size_t holder_of(const PartList& parts, std::size_t part) {
   std::size_t holder = parts[part].parent;
   while (holder != 0 && parts[holder].step.empty()) holder = parts[holder].parent;
   return holder;
 }
 
-// The parts that each part holds.
+// The children of each part, without parts that have no step.
 class Children {
  public:
   explicit Children(const PartList& parts)
@@ -52,7 +53,7 @@ class Children {
     }
   }
 
-  // The parts in it with so many bytes.
+  // The children of a part that have at least `least` bytes and can explain its size.
   std::vector<std::size_t> of(const PartList& parts, std::size_t part,
                               std::uint64_t least) const {
     std::vector<std::size_t> found;
@@ -63,7 +64,7 @@ class Children {
         continue;
       }
       const bool leads_to_variable = variables_[i] >= held.bytes - held.bytes / 10;
-      if (leads_to_variable || has_telling_step(held, parts[part])) {
+      if (leads_to_variable || has_informative_step(held, parts[part])) {
         found.push_back(i);
       }
     }
@@ -87,7 +88,7 @@ std::uint64_t bytes_of(const PartList& parts, const std::vector<std::size_t>& so
   return bytes;
 }
 
-// A share of a number that may be large.
+// The quotient, rounded up, without overflow.
 std::uint64_t share(std::uint64_t whole, std::uint64_t of) {
   return whole / of + (whole % of != 0 ? 1 : 0);
 }

@@ -1,4 +1,4 @@
-// An explanation as a page that needs nothing from outside; its source is in page/.
+// An explanation as a self-contained HTML page; its source is in page/.
 // Tested by tests/explain/explanation_html_test.cpp and
 // tests/browser/test_explanation_page.py.
 
@@ -17,7 +17,7 @@ namespace {
 using envelope::Json;
 using envelope::JsonTree;
 
-// Replaces the characters that `replacement` has a text for.
+// Replaces each character for which `replacement` returns a text.
 template <typename Replacement>
 std::string replaced(std::string_view text, Replacement replacement) {
   std::string out;
@@ -63,7 +63,8 @@ std::string_view json_escape_of(char character) {
   }
 }
 
-// The parts and blockers for the script: a column for each field, and texts once.
+// The parts and blockers for the script: one column for each field; equal texts are
+// written once.
 class PageData {
  public:
   explicit PageData(const Explanation& explanation)
@@ -103,7 +104,7 @@ class PageData {
     }
   }
 
-  // Texts that many parts share stand once, and are known by their number.
+  // Writes each distinct text once, and its number for each part.
   template <typename Field>
   void texts(const char* name, Field field) {
     column(name, [&](const ExplainedPart& part) {
@@ -142,8 +143,8 @@ class PageData {
 
 constexpr std::string_view kMark = "@@";
 
-// The template with each @@name@@ replaced. What replaces them is not looked through: a
-// payload may have such names.
+// The template with each @@name@@ replaced. Replacements are not scanned: a payload may
+// contain such names.
 template <typename Replacement>
 std::string filled(std::string_view text, Replacement replacement) {
   std::string out;

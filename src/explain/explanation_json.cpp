@@ -1,5 +1,6 @@
-// An explanation as JSON: a line for each row, so that neither depth nor many parts
-// make a large tree of it. Tested by tests/explain/explanation_json_test.cpp.
+// An explanation as JSON. Each row is written as one line, so that neither deep nor
+// large explanations need a large JSON tree in memory. Tested by
+// tests/explain/explanation_json_test.cpp.
 
 #include <string>
 #include <utility>
@@ -17,7 +18,7 @@ using envelope::set_place;
 using envelope::set_text_or_null;
 
 constexpr std::size_t kListed = 100;
-// Of their paths; a longer one can be joined of the steps.
+// Most bytes of a listed path. Consumers can build longer paths from the steps.
 constexpr std::size_t kLongestListed = 4096;
 
 void add_code_place(const CodePlace& place, Json row) {
@@ -25,7 +26,7 @@ void add_code_place(const CodePlace& place, Json row) {
   set_place(row, place.function, place.file, place.line);
 }
 
-// Names may hold bytes that are no UTF-8: they are replaced, not refused.
+// Names may contain bytes that are not UTF-8. These are replaced, not refused.
 std::string json_line(Json row) {
   return envelope::format_for_terminal(row.dump(), false);
 }

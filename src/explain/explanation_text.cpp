@@ -1,5 +1,5 @@
-// An explanation as a page for a terminal: one line with the total, a table of the
-// parts that tell most, what cannot travel, and the modules that are needed. Tested by
+// An explanation as text for a terminal: one line with the total, a table of the parts
+// that explain most of the size, the blockers, and the needed modules. Tested by
 // tests/explain/explanation_text_test.cpp.
 
 #include <algorithm>
@@ -28,17 +28,17 @@ constexpr std::size_t kSizeWidth = 8;   // "999.9 MB"
 constexpr std::size_t kShareWidth = 4;  // " 100", before "%"
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kWidestFile = 24;
-constexpr std::size_t kNarrowest = 12;  // Of a column that is cut.
+constexpr std::size_t kNarrowest = 12;  // The least width of a column that is cut.
 
 // One line of the table, escaped.
 struct Row {
-  std::string start;  // What stands in columns of fixed width.
+  std::string start;  // The columns of fixed width.
   std::string path, kind, code, file;
 
   std::string what() const { return path + kind; }
 };
 
-// The path is cut before what it leads to is.
+// The path and the kind. The path is cut first.
 std::string what_in(const Row& row, std::size_t width) {
   const std::size_t kind = width_of(row.kind);
   if (kind + kNarrowest > width) return middle_cut(row.what(), width);
@@ -52,7 +52,7 @@ std::string file_of(const CodePlace& place) {
   return printable_text(name + line);
 }
 
-// "<- model.w in score"; of an expression that is the path itself: "<- score".
+// "<- model.w in score"; "<- score" if the expression equals the path.
 std::string code_of(const CodePlace& place, const std::string& path) {
   if (place.expression.empty()) return {};
   if (place.expression == path && !place.function.empty())
@@ -61,7 +61,7 @@ std::string code_of(const CodePlace& place, const std::string& path) {
   return printable_text("<- " + place.expression + within);
 }
 
-// "DataFrame 300000x20": where the class is from takes the room that paths need.
+// "DataFrame 300000x20". The module of the class is omitted, to leave room for paths.
 std::string kind_text(const ExplainedPart& part) {
   const std::string name = part.type.substr(part.type.rfind('.') + 1);
   std::string text = " (" + name + (part.detail.empty() ? "" : " " + part.detail);
@@ -125,12 +125,13 @@ class Page {
       if (blocker.path_count > 1) {
         add_note("and by " + plural(blocker.path_count - 1, "other path"));
       }
-      // What it says itself, where nobody knows better.
+      // Without a remedy, the reason of the error itself.
       add_note(blocker.remedy.empty() ? blocker.reason : blocker.remedy);
     }
   }
 
-  // Nothing of the path is cut to make room for the code: that goes below it.
+  // The path is not cut to make room for the code, which moves to the next line
+  // instead.
   void add_blocker(const Blocker& blocker) {
     constexpr std::string_view kStart = " x ";
     Row row;
@@ -164,7 +165,7 @@ class Page {
     std::size_t what = 0, code = 0, file = 0;
   };
 
-  // As wide as they need to be. If that is too much, code is cut first, and paths then.
+  // As wide as the contents. If that exceeds the room, code is cut first, then paths.
   Widths widths_of(std::span<const Row> rows) const {
     Widths widths;
     std::size_t start = 0;
@@ -191,7 +192,7 @@ class Page {
     for (const Row& row : rows) {
       const std::string what = what_in(row, widths.what);
       out_ += row.start + gap + paint_.name(what);
-      // Nothing is filled up at the end of a line.
+      // The last cell of a line is not padded.
       if (!row.code.empty() || !row.file.empty()) {
         out_ += std::string(widths.what - std::min(widths.what, width_of(what)), ' ');
         const std::string code = middle_cut(row.code, widths.code);
@@ -240,7 +241,7 @@ class Page {
     std::size_t hidden = 0;
     for (const ExplainedImport& import : explanation_.imports) {
       if (import.record.time != time) continue;
-      // What is missing is told in any case.
+      // Missing imports are always listed.
       if (++count > options_.top && !import.is_missing) {
         ++hidden;
         continue;
@@ -253,8 +254,8 @@ class Page {
     return names;
   }
 
-  // Text in lines that are broken at blanks. The first one begins `first` columns from
-  // the left, the others `margin`.
+  // Text in lines broken at spaces. The first line begins at column `first`, the others
+  // at column `margin`.
   std::vector<std::string> wrapped(std::string_view text, std::size_t first,
                                    std::size_t margin) const {
     std::vector<std::string> lines(1);

@@ -1,4 +1,4 @@
-// The tables are all that a browser without scripts shows.
+// The tables of the page. A browser without scripts shows only these.
 // Tested by tests/explain/explanation_html_test.cpp.
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace waybill {
 namespace {
 
 constexpr std::size_t kShownParts = 50;
-// Those below a thousandth of the total are told of only if there are few others.
-constexpr std::size_t kShownAnyway = 10;
-// Of each table; the chart and the JSON have all.
+// Parts below a thousandth of the total are listed only up to this number of rows.
+constexpr std::size_t kMinShownParts = 10;
+// The most rows of each table. The chart and the JSON contain all.
 constexpr std::size_t kShownRows = 1000;
-// Characters of a path that a cell has room for: it is cut in its middle.
+// The most bytes of a path in a cell; longer ones are cut in the middle.
 constexpr std::size_t kShownLength = 160;
 
 // A long path without its middle.
@@ -54,7 +54,8 @@ std::string place_html(const CodePlace& place) {
   return out;
 }
 
-// What a part holds was captured with it: the place of the nearest that has one.
+// The place of a part, or of its nearest ancestor that has one: the code that captured
+// the ancestor captured its contents too.
 const CodePlace& captured_at(const Explanation& explanation, std::size_t part) {
   const auto is_unknown = [](const CodePlace& place) {
     return place.file.empty() && place.function.empty() && place.expression.empty();
@@ -72,7 +73,7 @@ std::string share_text(std::uint64_t bytes, std::uint64_t total) {
                      100 * static_cast<double>(bytes) / static_cast<double>(total));
 }
 
-// A table under a heading. `heads` are its columns, of HTML.
+// A table under a heading. `heads`: the titles of its columns, as HTML.
 std::string table_html(const char* id, const std::string& title,
                        const std::string& heads, const std::string& rows) {
   return format_text(
@@ -140,7 +141,7 @@ std::string parts_html(const Explanation& explanation) {
   std::size_t shown = 0;
   for (const std::size_t part : largest_parts(explanation, kShownParts)) {
     const bool is_small = explanation.parts[part].bytes < explanation.total / 1000;
-    if (is_small && shown >= kShownAnyway) break;
+    if (is_small && shown >= kMinShownParts) break;
     rows += part_row(explanation, part);
     ++shown;
   }
@@ -169,7 +170,7 @@ std::string imports_html(const Explanation& explanation) {
   std::vector<const ExplainedImport*> imports;
   for (const ExplainedImport& import : explanation.imports) imports.push_back(&import);
   if (imports.empty()) return "";
-  // What is missing is what somebody has to do something about.
+  // Missing imports come first, since the reader must act on them.
   std::ranges::stable_sort(
       imports, std::ranges::greater(),
       [](const ExplainedImport* import) { return import->is_missing; });

@@ -1,7 +1,7 @@
 #pragma once
 
-// What stands in the page of an explanation. Names of a hostile payload come only
-// through these.
+// Text of the page of an explanation. Names from a hostile payload reach the page only
+// through these functions.
 
 #include <string>
 #include <string_view>
@@ -11,21 +11,21 @@
 
 namespace waybill {
 
-// The page as cmake/embed_page.cmake puts it together: with @@names@@ for what an
-// explanation brings. Static storage.
+// The page as cmake/embed_page.cmake assembles it, with @@names@@ as placeholders for
+// the contents of an explanation. Static storage.
 std::string_view page_template();
 
-// Text in which control characters and bytes that are no UTF-8 are visible; lines stay,
-// since a remedy may have several.
+// Text in which control characters and bytes that are not UTF-8 are visible. Line
+// breaks stay, since a remedy may have several lines.
 std::string visible(std::string_view text);
 
-// The same as HTML shows it, between tags and in attributes.
+// The same, escaped for HTML text and attributes.
 std::string html_text(std::string_view text);
 
-// JSON of ASCII that cannot end the element it stands in.
+// JSON in ASCII that cannot end the element that contains it.
 std::string script_json(envelope::Json json);
 
-// <dl>: the total and how many there are of what.
+// <dl>: the total, the numbers of parts, blockers and imports, and the source size.
 std::string page_summary(const Explanation& explanation);
 
 // Blockers, largest parts, imports and functions without source as tables.

@@ -11,12 +11,12 @@ namespace {
 
 using Place = std::pair<std::size_t, std::string_view>;
 
-// Whether a part with that many bytes is little more than the largest that it holds.
+// Whether a part has few bytes besides those of its largest child.
 bool is_wrapping(std::uint64_t bytes, std::uint64_t largest_held) {
   return largest_held >= bytes - bytes / 10;
 }
 
-// Where a step may end: "clients" is no step of ".clients_by_name".
+// Whether a step may end at this length: "clients" is not a step of ".clients_by_name".
 bool ends_step(std::string_view path, std::size_t length) {
   return length == path.size() || path[length] == '.' || path[length] == '[';
 }
@@ -64,8 +64,9 @@ std::size_t Holders::next(std::size_t parent, std::string_view path) const {
   const auto place = [&](std::size_t part) {
     return Place(parts_[part].parent, parts_[part].step);
   };
-  // The last step that is not after the text is the longest that the text begins with,
-  // or shares no more than a shorter text with it.
+  // The last step that does not sort after the text is the longest step that is a
+  // prefix of it, or shares only a shorter prefix with it, with which the search
+  // continues.
   std::string_view text = path;
   while (!text.empty()) {
     auto after = std::ranges::upper_bound(by_step_, Place(parent, text), {}, place);

@@ -15,16 +15,17 @@ using Kind = ExplainedPart::Kind;
 using wire::NodeTag;
 using wire::Token;
 
-// Bytes of a leaf that is a part of its own.
+// A leaf of at least this many bytes is a part of its own.
 constexpr std::uint64_t kLargeLeaf = 64;
-// Values that are walked until somebody is told.
+// The number of values between two calls of `progress`.
 constexpr std::uint64_t kBetweenReports = 1 << 16;
 constexpr std::uint32_t kNoDefinition = TreePart::kNoDefinition;
-// Of what has no bounds: a reference to what is not whole yet.
-constexpr std::uint64_t kEndless = UINT64_MAX / 2;
+// The cost of a reference to a value that is not complete yet, which has no bound.
+constexpr std::uint64_t kUnbounded = UINT64_MAX / 2;
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
-  return std::min(kEndless, a + b);  // Neither is above it.
+  // Neither argument exceeds kUnbounded, so the sum cannot overflow.
+  return std::min(kUnbounded, a + b);
 }
 
 bool is_leaf_node(std::uint8_t tag) {
@@ -48,19 +49,19 @@ Kind kind_of(std::uint8_t tag) {
   }
 }
 
-// Whether a part of a node is what makes it, or what it is of: its name is the node's
-// type.
+// Whether a value in a node is the callable that makes its object, or the metaclass.
+// Its name becomes the type of the node.
 bool is_type_of(const Part* part) {
   return part != nullptr && (part->is_called || part->name == "metaclass");
 }
 
-// The parts while a payload is walked, and afterwards those that are worth telling
-// apart. Memory is bounded: where there are too many parts, the smallest closed ones,
-// with all below them, become a part of what holds them.
+// The parts during the walk over a payload, and afterwards the parts to list. Memory is
+// bounded: when there are too many parts, the smallest closed parts are merged into
+// their holders, with all their descendants.
 class PartTree {
  public:
   void open(TreePart part) {
-    // Folding is linear, and comes again after as many parts as it left.
+    // Folding is linear. The next fold waits until the number of parts has doubled.
     if (parts_.size() >= next_fold_) {
       fold();
       next_fold_ = std::max(2 * kMostParts, 2 * parts_.size());
@@ -70,39 +71,39 @@ class PartTree {
     parts_.push_back(part);
   }
 
-  // Ends the part that was opened last. `is_worth_it`: else it becomes a part of its
-  // holder, whatever its size.
-  void close(std::uint64_t bytes, std::uint64_t cost, bool is_worth_it = true) {
+  // Closes the innermost open part. Without `is_significant` the part is merged into
+  // its holder, whatever its size.
+  void close(std::uint64_t bytes, std::uint64_t cost, bool is_significant = true) {
     const std::uint32_t index = open_.back();
     open_.pop_back();
     TreePart& part = parts_[index];
     part.is_open = false;
     part.bytes = bytes;
     part.cost = cost;
-    const bool is_listed = is_worth_it && bytes >= least_;
-    // What is below it is smaller and was folded before, so it is the last.
+    const bool is_listed = is_significant && bytes >= least_;
+    // Its descendants are not larger and have been merged already, so it is the last.
     if (is_listed || open_.empty() || index + 1 != parts_.size()) return;
     parts_.pop_back();
     ++summed_up_;
   }
 
-  // The part that was opened last.
+  // The innermost open part.
   TreePart& innermost() { return parts_[open_.back()]; }
   bool is_empty() const { return open_.empty(); }
 
-  // A value that has no part of its own.
+  // Counts a value that has no part of its own.
   void sum_up() { ++summed_up_; }
   std::uint64_t summed_up() const { return summed_up_; }
 
-  // The parts that are listed, in the order of the payload. Once all are closed.
+  // The listed parts, in the order of the payload. Call it when all parts are closed.
   std::vector<TreePart> take() {
     fold();
     return std::move(parts_);
   }
 
  private:
-  // Keeps what is larger than the largest that is too much. What is below a part is not
-  // larger than that, so no part loses its holder.
+  // Keeps the closed parts that are larger than the first one beyond kMostParts. A part
+  // is never larger than its holder, so no part loses its holder.
   void fold() {
     std::vector<std::uint64_t> sizes;
     for (const TreePart& part : parts_) {
@@ -130,18 +131,18 @@ class PartTree {
 
   std::vector<TreePart> parts_;
   std::vector<std::uint32_t> open_;
-  std::uint64_t least_ = 0;  // Bytes of a part that is listed.
-  // Twice as many parts as are listed may be there; those that are open do not count.
+  std::uint64_t least_ = 0;  // The least size of a listed part.
+  // The tree may hold twice as many parts as are listed, not counting open ones.
   std::size_t next_fold_ = 2 * kMostParts;
   std::uint64_t summed_up_ = 0;
 };
 
-// Definitions stand before the value of a payload, but to who reads an explanation they
-// are parts of what needs them: puts each, with all that is in it, in the place of the
-// first part that stands for it, and the value in the place of the root.
+// Moves definitions to the parts that need them. A payload stores definitions before
+// its value. An explanation shows each definition, with its descendants, in place of
+// the first reference to it, and the value in place of the root.
 class Placing {
  public:
-  // `is_shared`: of each definition.
+  // `is_shared`: by number of the definition.
   Placing(const std::vector<TreePart>& parts, const std::vector<bool>& is_shared)
       : parts_(parts),
         is_shared_(is_shared),
@@ -151,7 +152,7 @@ class Placing {
     for (std::uint32_t i = 0; i < parts.size(); ++i) {
       const std::uint32_t definition = parts[i].definition;
       if (definition == kNoDefinition) continue;
-      if (parts[i].stands_for_it) {
+      if (parts[i].stands_for_definition) {
         is_placed_[definition] = true;
       } else {
         starts_[definition] = i;
@@ -159,10 +160,10 @@ class Placing {
     }
   }
 
-  // Holders come before their parts again. Cost: by the number of parts.
+  // Holders precede their parts in the result too. Cost: linear in the number of parts.
   std::vector<TreePart> run() {
     ordered_.push_back(parts_[0]);
-    // What is to be copied: the rest of the payload, and of definitions in it.
+    // Ranges still to be copied: the rest of the payload, and of definitions.
     std::vector<Range> todo{{1, static_cast<std::uint32_t>(parts_.size())}};
     while (!todo.empty()) {
       Range& range = todo.back();
@@ -173,7 +174,7 @@ class Placing {
       const std::uint32_t index = range.next++;
       const TreePart& part = parts_[index];
       const bool is_definition = part.definition != kNoDefinition;
-      if (is_definition && part.stands_for_it) {
+      if (is_definition && part.stands_for_definition) {
         const std::uint32_t start = starts_[part.definition];
         if (start == kNone) continue;
         TreePart definition = parts_[start];
@@ -197,7 +198,7 @@ class Placing {
     std::uint32_t next, end;
   };
 
-  // Behind all that a part holds.
+  // The index after the last descendant of a part.
   std::uint32_t end_of(std::uint32_t index) const {
     std::uint32_t end = index + 1;
     while (end != parts_.size() && parts_[end].parent >= index) ++end;
@@ -205,7 +206,7 @@ class Placing {
   }
 
   void add(std::uint32_t index, const TreePart& part) {
-    // Only the value has no step.
+    // Only the value of the payload has no step.
     if (part.parent == 0 && part.link.style == steps::Style::kNone) {
       TreePart& root = ordered_[0];
       root.kind = part.kind;
@@ -220,16 +221,17 @@ class Placing {
 
   const std::vector<TreePart>& parts_;
   const std::vector<bool>& is_shared_;
-  std::vector<std::uint32_t> starts_;  // Of definitions, among the parts.
-  std::vector<bool> is_placed_;        // Whether something stands for the definition.
-  std::vector<std::uint32_t> moved_;   // Where parts stand in the new order.
+  // By number of the definition: its index in `parts_`.
+  std::vector<std::uint32_t> starts_;
+  std::vector<bool> is_placed_;       // Whether a reference stands for the definition.
+  std::vector<std::uint32_t> moved_;  // By index in `parts_`: the index in `ordered_`.
   std::vector<TreePart> ordered_;
 };
 
 struct PartAnnotation {
   bool is_part = false;
-  std::uint32_t definition = kNoDefinition;  // That it is.
-  std::uint64_t extra = 0;  // Bytes that belong to it and stand elsewhere.
+  std::uint32_t definition = kNoDefinition;  // The definition that the container is.
+  std::uint64_t extra = 0;  // Its bytes in other places of the envelope.
   std::uint64_t cost = 1;   // See TreePart.
 };
 using PartCursor = PayloadCursor<PartAnnotation>;
@@ -241,7 +243,7 @@ class Walk {
         code_(code),
         cursor_(reader_at(envelope, envelope.payload.offset)),
         shared_(shared_places(envelope)),
-        costs_(envelope.shared.size(), kEndless),
+        costs_(envelope.shared.size(), kUnbounded),
         definitions_(envelope.shared.size(), kNoDefinition),
         is_stored_taken_(envelope.buffers.size()) {}
 
@@ -326,7 +328,7 @@ class Walk {
     return static_cast<std::uint32_t>(definition_bytes_.size() - 1);
   }
 
-  // All of a definition has come: from here on references mean it.
+  // A definition is complete: from here on references can refer to it.
   void end_definition(std::uint32_t definition, std::size_t offset,
                       std::uint64_t bytes) {
     definition_bytes_[definition] = bytes;
@@ -335,7 +337,7 @@ class Walk {
     }
   }
 
-  // The first reference to a definition brings its bytes.
+  // The first reference to a definition is charged with its bytes.
   void refer_to(std::uint32_t definition, std::uint64_t cost) {
     const std::uint64_t bytes = std::exchange(definition_bytes_[definition], 0);
     if (bytes == 0) {
@@ -346,7 +348,7 @@ class Walk {
     referred_to_ += bytes;
     TreePart part = part_here(Kind::kValue);
     part.definition = definition;
-    part.stands_for_it = true;
+    part.stands_for_definition = true;
     tree_.open(part);
     tree_.close(bytes, cost);
   }
@@ -355,7 +357,7 @@ class Walk {
     const PartCursor::Container& own = cursor_.container();
     PartAnnotation& around = cursor_.around().annotation;
     std::uint64_t bytes = cursor_.reader().offset() - own.offset + own.annotation.extra;
-    // Definitions stand in the payload, and were brought by what refers to them.
+    // The parts that refer to definitions are charged with their bytes.
     if (own.tag == static_cast<std::uint8_t>(NodeTag::kDefinitions))
       bytes -= referred_to_;
     if (own.annotation.definition != kNoDefinition) {
@@ -373,8 +375,8 @@ class Walk {
     for (const auto& [_, number] : places_at(shared_, offset)) costs_[number] = cost;
   }
 
-  // Adds to the container around what the leaf at hand brings from elsewhere in the
-  // envelope.
+  // Charges the enclosing container with the bytes to which a leaf refers in other
+  // sections of the envelope.
   void add_target(const LeafTarget& target) {
     PartAnnotation& around = cursor_.around().annotation;
     if (target.kind == LeafTarget::Kind::kCode)
@@ -427,10 +429,10 @@ class Walk {
   WalkedPayload walked_;
   std::vector<SharedPlace> shared_;
   std::vector<std::uint64_t> costs_;
-  std::vector<std::uint32_t> definitions_;       // By number: that one is meant.
-  std::vector<std::uint64_t> definition_bytes_;  // 0 once something refers to it.
+  std::vector<std::uint32_t> definitions_;       // By number of the shared position.
+  std::vector<std::uint64_t> definition_bytes_;  // 0 after the first reference.
   std::vector<bool> is_definition_shared_;
-  std::uint64_t referred_to_ = 0;  // Bytes.
+  std::uint64_t referred_to_ = 0;  // Bytes of definitions that have references.
   std::vector<bool> is_stored_taken_;
 };
 

@@ -1,5 +1,5 @@
-// How large something is, for people. The script of the page has the same rule
-// (sizeText in page/model.js), and Python calls this one.
+// Formats sizes for people. The script of the page implements the same rule (sizeText
+// in page/model.js), and Python calls this function.
 // Tested by tests/explain/explanation_text_test.cpp.
 
 #include <array>

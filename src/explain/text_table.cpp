@@ -9,7 +9,7 @@
 namespace waybill::envelope {
 namespace {
 
-// Where the character with this number starts.
+// The offset of the character with this number.
 std::size_t place_of(std::string_view text, std::size_t number) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Text in columns that end where a terminal does.
+// Text in columns that fit the width of a terminal.
 
 #include <cstddef>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace waybill::envelope {
 
-// Characters of a text that is UTF-8.
+// The number of characters in a UTF-8 text.
 std::size_t width_of(std::string_view text);
 
-// The text, or its start and its end around a "…", in so many characters.
+// The text cut to `width` characters: its start, "…", and its end.
 std::string middle_cut(std::string_view text, std::size_t width);
 
-// With blanks behind it up to this width.
+// The text padded with spaces to this width.
 std::string filled(std::string text, std::size_t width);
 
 }  // namespace waybill::envelope

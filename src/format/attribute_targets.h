@@ -2,7 +2,7 @@
 
 // Finds objects of a payload that are values of class attributes and are referred to
 // from elsewhere in the payload. A receiver that has the class may have another object
-// in that attribute; such references then mean that object.
+// in that attribute. Such references then refer to the receiver's object.
 
 #include <cstddef>
 #include <cstdint>

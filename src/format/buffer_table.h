@@ -1,6 +1,6 @@
 #pragma once
 
-// The table of buffers, and the bytes behind the head of an envelope: each buffer at
+// The table of buffers, and the bytes after the head of an envelope: each buffer at
 // its place, zeros between them, and the size of the head. See waybill/buffers.h.
 
 #include <array>
@@ -62,7 +62,7 @@ bool read_buffer_table(wire::Reader& reader, std::vector<StoredBuffer>& buffers)
 bool check_digest_sizes(wire::Reader& reader, BytesView bytes,
                         std::span<const StoredBuffer> buffers, bool is_signed);
 
-// The number of bytes behind a head of this size with this table.
+// The number of bytes after a head of this size with this table.
 std::size_t size_after_head(std::size_t head_size,
                             std::span<const StoredBuffer> buffers);
 
@@ -77,7 +77,7 @@ void write_buffer_table(wire::CursorWriter& writer,
 // Writes the digest of `bytes`, of one of the two sizes above.
 void write_digest(std::uint8_t* at, std::size_t digest_size, BytesView bytes);
 
-// An upper bound of the bytes behind a head with these buffers.
+// An upper bound of the bytes after a head with these buffers.
 std::size_t buffers_bound(std::span<const BufferParts> buffers);
 // Writes the zeros before a buffer. `begin`: the start of the envelope. Returns the
 // end.
@@ -86,7 +86,7 @@ std::uint8_t* pad(const std::uint8_t* begin, std::uint8_t* at);
 // it.
 std::uint8_t* write_buffer(const std::uint8_t* begin, std::uint8_t* at,
                            BytesView bytes);
-// Writes the bytes behind the last buffer. Returns the end.
+// Writes the bytes after the last buffer. Returns the end.
 std::uint8_t* write_trailer(std::uint8_t* at, std::size_t head_size);
 
 // The head of an envelope by the size in its last bytes, which is not checked. Empty if

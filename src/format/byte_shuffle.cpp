@@ -46,7 +46,7 @@ template <std::size_t kSize>
 constexpr std::size_t kBytesPerRow = kSize < kLanes ? kSize : kLanes;
 
 // Calls `each` with the first item of each square and the first byte in it. Returns the
-// item behind the last square.
+// item after the last square.
 template <std::size_t kSize, typename Each>
 std::size_t each_square(std::size_t count, Each each) {
   constexpr std::size_t kItems = kLanes * kItemsPerRow<kSize>;

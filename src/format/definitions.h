@@ -27,7 +27,7 @@ bool find_definitions(Envelope& envelope, Error& error);
 using PositionIndex = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
 PositionIndex index_positions(std::span<const std::uint64_t> shared);
 
-// Resolves the references of the value. The shared positions behind those of the
+// Resolves the references of the value. The shared positions after those of the
 // definitions belong to the value, and may repeat positions of definitions
 // (`definition_index`). Gives each position one index, and sets
 // definitions.value_shared. False if the value lists a position of the definitions
@@ -35,7 +35,7 @@ PositionIndex index_positions(std::span<const std::uint64_t> shared);
 bool resolve_value_references(Envelope& envelope,
                               const PositionIndex& definition_index);
 
-// The offset of the payload's value: behind the definitions, if there are any.
+// The offset of the payload's value: after the definitions, if there are any.
 inline std::size_t value_offset(const Envelope& envelope) {
   return envelope.payload.offset + envelope.definitions.value;
 }

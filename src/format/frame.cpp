@@ -267,7 +267,7 @@ std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
                                std::vector<std::uint64_t>& shared) {
   // Every value takes a byte at least, so max_values holds too.
   if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return 0;
-  // A quick check that spares most other envelopes the reading of their header.
+  // Rejects most other envelopes early, without reading their headers.
   if (end_of_debug_info(bytes).value_or(kEmptyMap) != kEmptyMap) return 0;
   Reader reader(bytes, limits);
   PythonVersion python;

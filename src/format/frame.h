@@ -25,7 +25,7 @@ bool read_header(wire::Reader& reader, PythonVersion& python, BytesView& applica
 bool read_code(wire::Reader& reader, std::vector<CodeBody>& code);
 bool read_shared(wire::Reader& reader, std::vector<std::uint64_t>& shared);
 
-// Reads the rest of the head, behind the code. Buffers are located, not read. `bytes`
+// Reads the rest of the head, after the code. Buffers are located, not read. `bytes`
 // as in read_digest_and_signature(): all that the reader may read.
 bool read_sections_after_code(wire::Reader& reader, BytesView bytes, bool has_buffers,
                               const Limits& limits, Envelope& envelope);
@@ -45,7 +45,7 @@ std::optional<Envelope> open_trusting_verify(BytesView bytes, const Limits& limi
 // The size of digest and nil, which end an unsigned envelope.
 inline constexpr std::size_t kUnsignedTailSize = 2 + sizeof(std::uint64_t) + 1;
 
-// Reads that end, and sets all sections behind the shared positions, except
+// Reads that end, and sets all sections after the shared positions, except
 // definitions, by the offsets of payload and debug information. False if `bytes` do not
 // end so.
 bool set_tail_sections(Envelope& envelope, BytesView bytes, std::size_t payload,
@@ -58,7 +58,7 @@ bool set_tail_sections(Envelope& envelope, BytesView bytes, std::size_t payload,
 std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
                                std::vector<std::uint64_t>& shared);
 
-// The error for input that continues behind an envelope.
+// The error for input that continues after an envelope.
 Error trailing_bytes(std::size_t end, std::size_t size);
 
 // Whether a plain envelope whose payload ends at `end` is valid from there on, and ends

@@ -300,8 +300,8 @@ bool read_manifest(Reader& reader, Manifest& manifest) {
     copied += record.file.size();
     if (copied > most) {
       return reader.fail(ErrorCode::kLimitExceeded, start,
-                         "file names that are much longer than the manifest when each "
-                         "import has its own");
+                         "imports whose file names together are much longer than the "
+                         "manifest");
     }
     record.line = from.line;
   }

@@ -41,7 +41,7 @@ struct OpenContainer {
   Rule rule = Rule::kObject;
   const Part* part = nullptr;
 
-  // Of the last value visited.
+  // Index and role of the last value visited.
   std::uint64_t index() const { return count - left - 1; }
   bool is_key() const { return is_map && left % 2 != 0; }
 };
@@ -99,13 +99,13 @@ class PayloadCursor {
     return event_ == CursorEvent::kLeaf ? stack_.back() : stack_[stack_.size() - 2];
   }
 
-  // The open containers, the outermost first, and how many of them enclose the value.
+  // The open containers, outermost first; depth() of them enclose the value.
   std::span<const Container> open() const { return std::span(stack_).subspan(1); }
   std::size_t depth() const {
     return open().size() - (event_ == CursorEvent::kLeaf ? 0 : 1);
   }
 
-  // The reader, behind the value or at the first value of a container.
+  // The reader, after the value or at the first value of a container.
   wire::Reader& reader() { return reader_; }
 
  private:

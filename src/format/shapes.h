@@ -101,7 +101,7 @@ inline constexpr std::uint8_t kMany = 0xff;
 struct Shape {
   wire::NodeTag tag;
   std::string_view name;  // In reports.
-  // The number of values behind the tag.
+  // The number of values after the tag.
   std::uint8_t least;
   std::uint8_t most;  // kMany: any number, each with the rule of the first part.
   std::array<Part, 7> parts;

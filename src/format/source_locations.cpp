@@ -136,7 +136,7 @@ bool SourceLocationReader::start() {
   return true;
 }
 
-// Reads the rest behind the last location. Returns false, for next().
+// Reads the rest after the last location. Returns false, for next().
 bool SourceLocationReader::finish() {
   std::uint64_t key = 0;
   while (keys_left_ != 0 && read_key(key) && skip_part(key)) {

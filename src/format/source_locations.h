@@ -31,7 +31,7 @@ struct SourceLocation {
   bool is_repeat = false;
   std::size_t earlier = 0;
   std::string_view file;       // May hold lone surrogates; null if no file is named.
-  std::size_t after_file = 0;  // Offset behind the file.
+  std::size_t after_file = 0;  // Offset after the file.
   std::uint32_t first_line = 0;
   Section line_table;
 };
@@ -78,7 +78,7 @@ class SourceLocationReader {
 
   wire::Reader& reader_;
   const CodeTree* code_;
-  std::string_view file_;  // The last one named.
+  std::string_view file_;  // The file named last.
   bool is_started_ = false;
   std::uint64_t keys_left_ = 0;
   std::uint64_t next_key_ = 0;

@@ -78,7 +78,7 @@ bool read_place(Reader& reader, const Sources& sources, SourceUnit& unit) {
   }
   return unit.start + unit.length <= sources.text_length ||
          reader.fail(ErrorCode::kMalformed, offset,
-                     "a source text ends behind the end of all texts");
+                     "a source text ends after the end of all texts");
 }
 
 bool read_recipe(Reader& reader, SourceUnit& unit) {

@@ -17,8 +17,8 @@
 
 namespace waybill::envelope {
 
-// The largest number of references and wrappers that are followed from one value: more
-// than programs write, and finite for a node that contains itself.
+// The most references and wrappers followed from one value. Programs write fewer; the
+// bound ends the walk at a node that contains itself.
 inline constexpr int kMaxHops = 8;
 
 class ValueView {
@@ -45,24 +45,24 @@ class ValueView {
   // The shape of a node; null for other values.
   const Shape* shape() const { return tag_ == 0 ? nullptr : shape_of(tag_); }
 
-  // A reader behind the value's first token, and the tag of a node: at the first value
-  // in it.
+  // A reader after the value's first token, and after the tag of a node: at the first
+  // value inside.
   wire::Reader behind() const { return reader_; }
-  // Offsets of the values directly in it, without a node's tag; keys and values of a
-  // map alternate. Cost: by its size.
+  // The offsets of the values directly in it, without a node's tag; keys and values of
+  // a map alternate. Cost: linear in its size.
   std::vector<std::size_t> values() const;
-  // The offset of one of them; the end of the payload if there are fewer. Cost: by the
-  // size of those before it.
+  // The offset of the value at `index` directly in it; the end of the payload if there
+  // are fewer. Cost: linear in the size of the values before that one.
   std::size_t value(std::size_t index) const;
 
-  // One of them, with references followed.
+  // The value at `index` directly in it, with references followed.
   ValueView part(std::size_t index) const { return {envelope_, value(index)}; }
 
   // The content; empty for other types.
   std::string_view text() const;
   std::optional<std::uint64_t> number() const;
   bool is_true() const;
-  // The number of items, or pairs, of a container of plain data; nothing for other
+  // The number of items, or pairs, of a container of plain data; nullopt for other
   // values.
   std::optional<std::uint64_t> items() const;
   // The index of the code of a function or code node; SIZE_MAX if it has none.

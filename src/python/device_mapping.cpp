@@ -12,10 +12,10 @@ namespace waybill::py {
 
 namespace {
 
-// In the dict that each thread of an interpreter has for extensions.
+// The key in the dict that each thread of an interpreter has for extensions.
 constexpr char kKey[] = "waybill.map_location";
 
-// That dict. Throws PyError.
+// The thread's dict for extensions. Throws PyError.
 Ref thread_dict() {
   PyObject* dict = PyThreadState_GetDict();
   if (dict == nullptr) PyErr_NoMemory();

@@ -25,12 +25,13 @@ namespace {
 
 using Kind = ExplainedPart::Kind;
 
-// So many of the largest parts are told which code brought them; others have what
-// their holder has.
-constexpr std::size_t kPlaced = 500;
-// Code that brought a part is looked for in so many steps above it, so that the cost of
-// a deep object is linear; what has none there, and is deeper, has what its holder has.
-constexpr std::size_t kFarthest = 256;
+// The code that captured a part is looked up for this many of the largest parts. Other
+// parts inherit the place of their holder.
+constexpr std::size_t kMaxPlaced = 500;
+// How many steps above a part are searched for the code that captured it, so that the
+// cost for a deep object is linear. If the search finds no code and has not reached the
+// root, the part inherits the place of its holder.
+constexpr std::size_t kMaxCaptureSteps = 256;
 
 class Explainer {
  public:
@@ -58,7 +59,8 @@ class Explainer {
     return record_.parts()[part];
   }
 
-  // How an object hangs on a part, or, if it skips the state, on what holds that.
+  // The step from a part to an object. If it skips the state, the part's parent is the
+  // owner.
   PathStep path_step_of(std::size_t holder, const Label& label,
                         PyObject* object) const {
     const WalkRecord::Part& around = recorded(holder);
@@ -79,7 +81,7 @@ class Explainer {
     }
   }
 
-  // Bytes as they are in the envelope: buffers may be compressed there.
+  // Sizes as in the envelope, where buffers may be compressed.
   std::uint64_t bytes_of_part(const WalkRecord::Part& part) const {
     return part.end.payload - part.begin.payload + part.end.code - part.begin.code +
            buffers_before_[part.end.buffers] - buffers_before_[part.begin.buffers];
@@ -105,13 +107,13 @@ class Explainer {
     part.detail = detail_of(from.object.get(), part);
   }
 
-  // Of a state that a part hangs on no more.
+  // Subtracts the bytes of a part that became a child of the state's owner.
   void take_out(std::size_t state, std::uint64_t bytes) {
     made_.parts[state].bytes -= bytes;
     made_.parts[state].own -= bytes;
   }
 
-  // Offsets of what is referred to, in order.
+  // The offsets of shared positions, sorted.
   const std::vector<std::uint64_t>& shared() {
     if (shared_.empty()) {
       const auto shared = graph_.context().objects.shared();
@@ -142,7 +144,8 @@ class Explainer {
     }
   }
 
-  // How much is in it: of arrays and frames as their library tells it.
+  // The number of items; the shape of arrays and data frames, by the rule of their
+  // library.
   std::string detail_of(PyObject* object, const ExplainedPart& part) {
     if (PyDict_CheckExact(object) || PyList_CheckExact(object) ||
         PyTuple_CheckExact(object) || PyAnySet_CheckExact(object)) {
@@ -156,7 +159,7 @@ class Explainer {
     return shape ? text_of(shape.get()) : "";
   }
 
-  // "json.dumps"; empty for what has no such name.
+  // Module and qualified name, such as "json.dumps"; empty if there are none.
   std::string name_of_global(PyObject* object) const {
     std::string name;
     for (const char* attribute : {"__module__", "__qualname__"}) {
@@ -176,15 +179,16 @@ class Explainer {
     }
   }
 
-  // Of each part the bytes that are no other's. The number of a function's code and of
-  // a module depends on what else is there: in their place counts what they mean.
+  // Hashes the bytes of each part without those of its children. The numbers of a
+  // function's code and of a module depend on the rest of the payload, so the hash of
+  // the code and the name of the module replace them.
   void hash_own() {
     const BytesView payload = graph_.payload();
     const std::vector<BufferParts> buffers = graph_.context().stored.parts();
     struct Hash {
       base::DigestStream own;
-      std::uint64_t at;    // In the payload: so far.
-      std::size_t buffer;  // Likewise the next.
+      std::uint64_t at;    // Payload bytes before this offset are hashed.
+      std::size_t buffer;  // Buffers before this index are hashed.
     };
     std::vector<Hash> hashes;
     hashes.reserve(made_.parts.size());
@@ -219,7 +223,7 @@ class Explainer {
     }
   }
 
-  // Bytes that a part begins with and that do not count.
+  // The number of bytes at the start of a part that its hash leaves out.
   std::uint64_t size_of_numbers(std::size_t index) const {
     const WalkRecord::Part& part = recorded(index);
     if (!PyFunction_Check(part.object.get())) return 0;
@@ -236,8 +240,8 @@ class Explainer {
     std::vector<std::uint64_t> sizes;
     for (const ExplainedPart& part : made_.parts) sizes.push_back(part.bytes);
     std::uint64_t least = 0;
-    if (sizes.size() > kPlaced) {
-      const auto nth = sizes.begin() + kPlaced;
+    if (sizes.size() > kMaxPlaced) {
+      const auto nth = sizes.begin() + kMaxPlaced;
       std::ranges::nth_element(sizes, nth, std::greater<>());
       least = *nth + 1;
     }
@@ -251,11 +255,11 @@ class Explainer {
     }
   }
 
-  // That of what is around it must be known.
+  // The place of the holder must be set already.
   CodePlace place_of(std::size_t part) {
     const std::size_t holder = made_.parts[part].parent;
     std::vector<PathStep> steps;
-    while (part != 0 && steps.size() < kFarthest) {
+    while (part != 0 && steps.size() < kMaxCaptureSteps) {
       const WalkRecord::Part& from = recorded(part);
       steps.push_back(path_step_of(from.parent, from.label, from.object.get()));
       part = parent_by(steps.back(), from.parent);
@@ -267,7 +271,7 @@ class Explainer {
             std::move(capture.file), capture.line};
   }
 
-  // Of an object that hangs on a part by that label.
+  // The path of an object that `label` attaches to a part.
   PartPath path_by(std::size_t parent, const Label& label, PyObject* object) const {
     const PathStep step = path_step_of(parent, label, object);
     PartPath path = path_of(made_, parent_by(step, parent));
@@ -305,8 +309,8 @@ class Explainer {
     }
   }
 
-  // Told of the head as receivers get it. Code that came as source is sent with it,
-  // whatever the options are.
+  // Describes the source in the head, as receivers get it. Functions that were received
+  // with source are sent with it regardless of the options.
   void add_source(BytesView head) {
     if (head.empty()) return;
     const Result<Envelope> envelope = open_head(head);
@@ -322,7 +326,8 @@ class Explainer {
   const WalkRecord& record_;
   CodeInfos infos_;
   Explanation made_;
-  std::vector<std::uint64_t> buffers_before_;  // Bytes of those before each.
+  // By index of the buffer: the sum of the sizes before it.
+  std::vector<std::uint64_t> buffers_before_;
   std::vector<std::uint64_t> shared_;
 };
 
@@ -350,7 +355,8 @@ Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks,
         return Ref();
       });
   if (!made.blockers.empty() || !hooks.has_no_callbacks()) return made;
-  // The parts are as if each stood where it is met first; what is sent has definitions.
+  // The first walk writes no definitions, but dumps() does, so the total is measured
+  // anew.
   write_graph(
       state, {.hooks = hooks}, [&](GraphEncoder& graph) { graph.encode(object); },
       [&](State& same, GraphEncoder& graph) {

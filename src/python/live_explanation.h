@@ -1,7 +1,7 @@
 #pragma once
 
-// An explanation of live objects: what dumps would send of them, in one walk that goes
-// on past what cannot travel.
+// An explanation of live objects: what dumps() would send. One walk finds all blockers,
+// since it continues after each.
 
 #include <Python.h>
 
@@ -11,11 +11,12 @@
 
 namespace waybill::py {
 
-// Calls what dumps would call of the objects; makes no payload. `hooks` as for dumps.
-// Imports are not looked for. Throws PyError: MemoryError, or the EncodeError of what
-// goes wrong in the middle of a container. Cost: at most three times that of dumps
-// without caches. `progress`: a callable that gets, every 65,536 objects, how many
-// there were and the bytes written; what it raises ends the walk. Null: nobody is told.
+// Makes the same calls on the objects as dumps(); makes no payload. `hooks` as for
+// dumps(). Does not look for imports. Throws PyError: MemoryError, or the EncodeError
+// of a failure in the middle of a container. Cost: at most three times that of dumps()
+// without caches. `progress`: a callable, called every 65,536 objects with the number
+// of objects and of bytes written so far; an exception from it ends the walk. May be
+// null.
 Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks,
                     PyObject* progress = nullptr);
 

@@ -18,7 +18,7 @@ namespace waybill::py {
 // prefix is written once and copied for each call. Arguments that share objects with
 // the function refer to the objects in the prefix, as they were then. If arguments are
 // plain data or such objects, only they are encoded; for others the encoder continues
-// behind the function, with a copy of its state there.
+// after the function, with a copy of its state there.
 //
 // Keeps the function, and all objects in the prefix, alive. Needs the GIL.
 class PreparedCall {

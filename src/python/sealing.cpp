@@ -86,7 +86,7 @@ std::vector<std::uint8_t> with_environment(BytesView manifest, PyObject* query) 
 // than resizing a bytes object.
 constexpr std::size_t kSmall = 2048;
 
-// Compresses buffers to where seal_at() reads them: each behind its place in the
+// Compresses buffers to where seal_at() reads them: each after its place in the
 // envelope, since the size of the head is unknown. Keeps the GIL, so that buffers do
 // not change after dumps() was called.
 void compress_in_place(std::span<BufferParts> buffers, int level, std::uint8_t* start) {

@@ -272,8 +272,8 @@ Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
   if (!admitted) raise(state, admitted.error());
   const Result<void> runs = check_python(whole, state.python);
   if (!runs && hooks.opaque == nullptr) raise(state, runs.error());
-  // The decoder stores the objects that references mean. So the position of the part is
-  // added to theirs, unless it is one of them.
+  // The decoder stores only referenced objects. So the position of the part is added to
+  // the referenced positions, unless it is one of them.
   std::vector<std::uint64_t> shared = whole.shared;
   const std::uint64_t position = offset - whole.payload.offset;
   const auto number =

@@ -22,8 +22,8 @@ Ref encode(State& state, PyObject* object, const EncodeHooks& hooks);
 // The same as a list of bytes-like objects; see seal_chunks().
 Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks);
 
-// The imports that a payload of `object` would need. Objects that cannot be sent are no
-// error. With `by_value`, a function is sent by value even if it could be imported.
+// The imports that a payload of `object` would need. Objects that cannot be sent are
+// ignored. With `by_value`, a function is sent by value even if it could be imported.
 Manifest discover(State& state, PyObject* object, bool by_value);
 
 // A cache key: equal for equal objects, whatever the file names and line numbers of

@@ -1,6 +1,7 @@
 #pragma once
 
-// For a caller that reads the stored buffers of an envelope from a file itself.
+// Functions for callers that read the stored buffers of an envelope from a file
+// directly.
 
 #include <Python.h>
 
@@ -12,7 +13,7 @@
 
 namespace waybill::py {
 
-// A list of tuples (kind, offset, length), one for each stored buffer behind a head:
+// A list of tuples (kind, offset, length), one for each stored buffer after a head:
 // `kind` is that of buffer_to_fill(), and `length` is as stored. The head must have the
 // signature that the gate demands. Throws PyError.
 Ref stored_rows(const State& state, BytesView head, const Gate& gate);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Disassembled code bodies: instructions with the meaning of their arguments, lines,
-// and the exception table. And the source that travels beside code, unit by unit.
+// and the exception table. Also the source that travels with code, unit by unit.
 
 #include <cstdint>
 #include <string>

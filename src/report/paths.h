@@ -24,9 +24,9 @@
 
 namespace waybill::envelope {
 
-// The step from a holder to a part, as steps::spelled() takes it. But the number of a
-// cell counts only the cells that the function brings: see
-// StepFormatter::place_of_cell().
+// The step from a holder to a part, in the form that steps::spelled() takes, except
+// that the number of a cell counts only the cells that the function itself introduces:
+// see StepFormatter::place_of_cell().
 struct Link {
   steps::Style style = steps::Style::kNone;
   std::string_view label = {};  // Static storage.
@@ -34,7 +34,7 @@ struct Link {
   std::size_t at = 0;  // The offset of the key; for a cell, of the function.
 };
 
-// What the values in a container are to the part that the container belongs to.
+// The role of the values in a container for the part that owns the container.
 enum class ContainerRole : std::uint8_t {
   kValues,       // Parts of a node, as the table of shapes names them.
   kItems,        // Items of a list.
@@ -42,7 +42,7 @@ enum class ContainerRole : std::uint8_t {
   kAttributes,   // Attributes by name.
   kGlobals,      // A function: its globals by name,
   kImports,      //   the modules that its import statements find,
-  kCells,        //   the contents of the cells that it brings,
+  kCells,        //   the contents of the cells that it introduces,
   kClosure,      //   all its cells,
   kFields,       //   and its other fields.
   kArguments,    // Positional arguments of a call.
@@ -133,7 +133,7 @@ class StepFormatter {
 
   const Envelope& envelope_;
   const ValueNames& names_;
-  // For each function, by offset: the indices in __closure__ of the cells it brings.
+  // By offset of a function: the indices in __closure__ of the cells it introduces.
   std::map<std::size_t, std::vector<std::uint32_t>> cells_;
 };
 

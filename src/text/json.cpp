@@ -218,8 +218,8 @@ std::string format_for_terminal(std::string text, bool colours) {
   std::string_view json = text;
   constexpr std::string_view kBetween = "{}[],: \n\"";
   std::string out;
-  const auto put = [&](const char* colour, std::string_view text) {
-    out += format_text("\x1b[{}m{}\x1b[0m", colour, text);
+  const auto put = [&](const char* colour, std::string_view piece) {
+    out += format_text("\x1b[{}m{}\x1b[0m", colour, piece);
   };
   while (!json.empty()) {
     std::size_t length = 1;

@@ -220,7 +220,7 @@ SecretText key_line(const KeyForm& form, const std::uint8_t* bytes) {
 Result<std::vector<KeyLine>> read_key_file(const std::string& path) {
   const Descriptor file(open_file(path, O_RDONLY | O_NOCTTY));
   if (file.get() < 0) return failed(path, "cannot be opened");
-  // The status of the open file: the name may mean another file by now.
+  // The status of the open file: the name may refer to another file by now.
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return failed(path, "cannot be examined");
   const Result<SecretText> text = read_all(file.get(), path);

@@ -75,7 +75,7 @@ Result<SigningKey> SigningKey::from_environment(const std::string& name) {
 }
 
 BytesView SigningKey::verifying_half() const {
-  // libsodium stores the public key behind the seed.
+  // libsodium stores the public key after the seed.
   const std::size_t start =
       algorithm_ == SignatureAlgorithm::kMac ? 0 : crypto_sign_SEEDBYTES;
   return {secret_.get() + start, envelope::kKeySize};

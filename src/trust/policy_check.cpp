@@ -1,5 +1,5 @@
-// Asks a policy about an envelope that verify() has accepted. The grammar says what
-// each node asks for, and which of its values are called.
+// Checks an envelope that verify() has accepted against a policy. The grammar gives the
+// request of each node, and says which of its values are called.
 // Tested by tests/trust/policy_test.cpp.
 
 #include <algorithm>
@@ -44,8 +44,8 @@ class PolicyCheck {
   static constexpr Limits kUnlimited = {.max_values = Limits::kNone,
                                         .max_depth = Limits::kNone};
 
-  // A node that asks for something, by its position in the payload. References to it
-  // ask for the same.
+  // A node with a request to the policy, by its position in the payload. A reference to
+  // it makes the same request.
   struct NamedNode {
     std::uint64_t position;
     Asked asked;
@@ -112,8 +112,8 @@ class PolicyCheck {
     return ask(callable, cursor_.token().offset);
   }
 
-  // The request of the node that the current reference means; empty names if there is
-  // none.
+  // The request of the node to which the current reference refers; empty names if there
+  // is none.
   Asked asked_by_reference() const {
     const Token& token = cursor_.token();
     std::uint64_t number = 0;

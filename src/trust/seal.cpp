@@ -89,7 +89,7 @@ std::size_t buffer_digest_size(const Parts& parts) {
   return writer.at();
 }
 
-// Writes digest and signature behind sections that end at `at`.
+// Writes digest and signature after sections that end at `at`.
 [[gnu::always_inline]] inline std::uint8_t* write_end(const Parts& parts,
                                                       const std::uint8_t* out,
                                                       std::uint8_t* at) {

@@ -69,8 +69,8 @@ bool has_valid_size(const data::Array& array, const ArrayItem& item, Failure& fa
   if (array.bytes.size() == static_cast<std::uint64_t>(size)) return true;
   return refuse(ErrorCode::kMalformed,
                 "an array of " + std::to_string(array.bytes.size()) +
-                    " bytes, of which " + std::string(array.item) +
-                    " and its shape make " + std::to_string(size),
+                    " bytes, but its shape of " + std::string(array.item) +
+                    " items takes " + std::to_string(size),
                 failure);
 }
 
@@ -112,7 +112,7 @@ const char* order_of(const ArrayItem& item) {
   return (std::endian::native == std::endian::little) == item.is_swapped ? ">" : "<";
 }
 
-// The buffers that are large enough to be stored behind the payload, in the order in
+// The buffers that are large enough to be stored after the payload, in the order in
 // which the payload refers to them. Holds views of the value.
 class LargeBuffers {
  public:
@@ -146,7 +146,7 @@ class ArrayWriter {
     if (!item) {
       return refuse(ErrorCode::kRefused,
                     "an array of \"" + std::string(array.item) +
-                        "\"; items are bool, int, float or complex numbers of NumPy",
+                        "\"; items must be NumPy bool, int, float or complex numbers",
                     failure);
     }
     if (!has_valid_size(array, *item, failure)) return false;

@@ -48,7 +48,7 @@ class PayloadCheck {
   bool check_payload(wire::Reader& reader);
 
   // Checks the value alone; its definitions must be valid. Refuses references into a
-  // definition that do not mean an object.
+  // definition whose target is not an object.
   bool check_value(wire::Reader& reader);
 
   // Checks the array of constants of a code body; the reader is at its start.

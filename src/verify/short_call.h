@@ -12,7 +12,7 @@
 
 namespace waybill::envelope {
 
-// The values of a kObject node behind its tag, [callable, [argument, …], nil, [], {}]:
+// The values of a kObject node after its tag, [callable, [argument, …], nil, [], {}]:
 // the callable is a reference, and each argument is a reference or a leaf that is not
 // another extension.
 struct ShortCall {

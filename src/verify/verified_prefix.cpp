@@ -24,7 +24,7 @@ bool starts(BytesView bytes, BytesView with) {
          std::memcmp(bytes.data(), with.data(), with.size()) == 0;
 }
 
-// The offset behind the code section, where the shared positions begin.
+// The offset after the code section, where the shared positions begin.
 std::size_t end_of_code(const Envelope& envelope) {
   Reader reader(envelope.bytes);
   std::uint64_t count = 0;

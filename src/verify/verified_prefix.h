@@ -53,7 +53,7 @@ class VerifiedPrefix {
   bool refers_to_objects() const;
 
   std::vector<std::uint8_t> prefix_;
-  std::vector<std::uint8_t> after_prefix_;  // The bytes behind it, for only_object().
+  std::vector<std::uint8_t> after_prefix_;  // The bytes after it, for only_object().
   std::uint64_t only_object_ = 0;
   std::vector<std::uint8_t> debug_info_;
   std::vector<std::uint8_t> definitions_;     // All of the payload before the value.

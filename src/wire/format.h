@@ -117,7 +117,7 @@ inline constexpr std::uint32_t kBufferFieldCount = 8;
 inline constexpr std::uint32_t kCompressionFieldCount = 3;
 // The alignment of each stored buffer, counted from the start of the envelope.
 inline constexpr std::uint32_t kBufferAlignment = 64;
-// Bytes behind the last buffer: the size of the head, big-endian.
+// Bytes after the last buffer: the size of the head, big-endian.
 inline constexpr std::uint32_t kBufferTrailer = 8;
 
 // Positions in the array that is an envelope. With stored buffers, the table of buffers

@@ -271,7 +271,7 @@ class Reader {
     return true;
   }
 
-  // Whether the next value has a lead byte below this.
+  // Whether the lead byte of the next value is less than `byte`.
   bool starts_below(std::uint8_t byte) const {
     return !failed_ && !at_end() && values_left_ != 0 && bytes_[position_] < byte;
   }

@@ -81,7 +81,7 @@ class Buffer {
  private:
   static constexpr std::size_t kInlineSize = 192;
 
-  // Apart from the inlined callers, which seldom need it. Throws std::bad_alloc.
+  // Not inlined, because callers seldom need it. Throws std::bad_alloc.
   [[gnu::noinline]] void grow(std::size_t size) {
     const std::size_t wanted = std::max(size_ + size, capacity_ * 2);
     const bool is_inline = data_ == inline_;
@@ -214,10 +214,10 @@ class BasicWriter {
 // Writes into its own buffer. Neither copied nor moved.
 class Writer final : public BasicWriter<Buffer> {
  public:
-  // With insertions.
+  // The size with insertions.
   std::size_t size() const { return target_.size() + inserted_; }
   std::size_t capacity() const { return target_.capacity(); }
-  // Without insertions. Valid until the next write.
+  // The written bytes without insertions. Valid until the next write.
   BytesView view() const { return target_.view(); }
   // Drops everything written since view() had this size; there must have been no
   // insertion since.

@@ -303,7 +303,7 @@ def test_functions_of_one_name_that_trade_places_are_told(diff, one, other):
     found = diff(define(f"{LAMBDAS}f = {one}"), define(f"{LAMBDAS}f = {other}"))
 
     assert found["payload"]["count"] > 0
-    assert "other code of the same name" in json.dumps(found["payload"])
+    assert "different code of the same name" in json.dumps(found["payload"])
     assert "only" not in summary(found) and summary(found).startswith(("the", "code"))
 
 

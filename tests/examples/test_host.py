@@ -125,7 +125,7 @@ def test_payload_that_is_no_call_is_refused_and_the_next_is_made(serves):
     _, path = serves
     with Client(path) as client:
         client.send(waybill.dumps([1, 2]))
-        with pytest.raises(waybill.calls.CallError, match="no call") as caught:
+        with pytest.raises(waybill.calls.CallError, match="not a call") as caught:
             client.receive()
         assert caught.value.code == "malformed"
         assert client.call(add, 1) == 1

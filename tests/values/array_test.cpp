@@ -241,10 +241,10 @@ TEST(Array, HasAsManyBytesAsItsShapeSays) {
   EXPECT_EQ(of_shape({1, 3, 1}), "written");
   EXPECT_EQ(
       of_shape({4}),
-      "malformed value['w']: an array of 24 bytes, of which float64 and its shape "
-      "make 32");
-  EXPECT_THAT(of_shape({}), testing::HasSubstr("make 8"));
-  EXPECT_THAT(of_shape({3, 0}), testing::HasSubstr("make 0"));
+      "malformed value['w']: an array of 24 bytes, but its shape of float64 items "
+      "takes 32");
+  EXPECT_THAT(of_shape({}), testing::HasSubstr("takes 8"));
+  EXPECT_THAT(of_shape({3, 0}), testing::HasSubstr("takes 0"));
   EXPECT_THAT(of_shape({std::uint64_t{1} << 61}), testing::HasSubstr("2^63"));
   // 3 items, if what is beyond 64 bits is lost.
   EXPECT_THAT(of_shape({(std::uint64_t{1} << 63) + 3, 2}), testing::HasSubstr("2^63"));

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     RenameRules = Mapping[str, str] | Renames
 
 #: The options that differ from their defaults, by name, as converted by
-#: ``Option.convert``. The extension only checks whether it is empty.
+#: ``Option.convert``. The extension checks whether it is empty, and
+#: reads ``source`` if that is all.
 OPTIONS: dict[str, Any] = {}
 
 #: The values of ``class_state``: the process whose state of a class takes precedence.
@@ -53,7 +54,7 @@ class Option(NamedTuple):
     #: Whether engines forward it to their workers. False for secrets, and for values
     #: that are valid in this process only.
     is_forwarded: bool = True
-    #: Applies an option that is no argument of calls; None restores the default.
+    #: Applies an option that is not an argument of calls; None restores the default.
     apply: Callable[[Any], object] | None = None
 
 
@@ -189,7 +190,7 @@ def _use_caches(are_used: bool | None) -> None:
 #: All options. Arguments of ``dumps`` and ``loads`` for a single object
 #: (``buffer_callback``, ``buffers``), or for compatibility with pickle, are left out.
 TABLE: Mapping[str, Option] = {
-    # Of dumps.
+    # Options of dumps.
     "by_value": Option(_by_value, is_forwarded=False),
     "replace": Option(Replacements),
     "key": Option(_handle("key"), is_forwarded=False),
@@ -198,7 +199,7 @@ TABLE: Mapping[str, Option] = {
     "warn_above": Option(_warn_above),
     "source": Option(_source),
     "environment": Option(_environment),
-    # Of loads.
+    # Options of loads.
     "reset_classes": Option(bool),
     "class_state": Option(_class_state),
     "missing": Option(_missing),
@@ -208,7 +209,7 @@ TABLE: Mapping[str, Option] = {
     "policy": Option(_handle("policy")),
     "keys": Option(_handle("keys"), is_forwarded=False),
     "limits": Option(_limits),
-    # Of the process.
+    # Options of the process.
     "max_classes": Option(_bound, apply=_set_max_classes),
     "max_class_bytes": Option(_bound, apply=_set_max_class_bytes),
     "caches": Option(bool, apply=_use_caches),

@@ -142,13 +142,14 @@ def encode_options(
 ) -> EncodeOptions:
     """The options of ``encode``, checked, without the hooks of a Pickler."""
     check_protocol(protocol, buffer_callback)
+    # By position, as EncodeOptions in _core.pyi; python_ext/options.h reads them.
     return (
-        None,
-        None,
-        None,
+        None,  # persistent_id
+        None,  # reducer_override
+        None,  # dispatch_table
         buffer_callback,
-        None,
-        0,
+        None,  # The objects of a PicklerMemo,
+        0,  # and the number of its payloads.
         with_registered(chosen("by_value", by_value)),
         chosen("application", application) or b"",
         chosen("replace", replace),
@@ -220,11 +221,12 @@ def decode_options(
 
     ``data``: the whole payload; None if it is not in one buffer.
     """
+    # By position, as DecodeOptions in _core.pyi; python_ext/options.h reads them.
     return (
-        None,
-        None,
+        None,  # persistent_load
+        None,  # find_class
         None if buffers is None else iter(buffers),
-        None,
+        None,  # The memo of an Unpickler.
         bool(chosen("reset_classes", reset_classes)),
         chosen("class_state", class_state),
         bool(chosen("missing", missing)),

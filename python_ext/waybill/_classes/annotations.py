@@ -32,8 +32,8 @@ def code_of_annotation(annotation: object, owner: Any = None) -> CodeType | None
     """Code that loads the names in the strings of an annotation.
 
     ``owner``: from 3.14 on the function whose annotations the first argument, a
-    function, returns. None if there are no names, or the string is no expression. The
-    extension reads CODES before it calls this.
+    function, returns. None if there are no names, or the string is not an expression.
+    The extension reads CODES before it calls this.
     """
     if owner is not None:
         annotation = _values_of(annotation, owner)

@@ -74,7 +74,7 @@ def declare_again(cls, own, namespace):
     if own.pop("__mapper__", None) is None:
         return
     inherited = [vars(base).get("__init__") for base in cls.__mro__[1:]]
-    own.pop("__init__", None)  # The mapper's, around the author's.
+    own.pop("__init__", None)  # The mapper's __init__, which wraps the author's.
     init = manager.original_init
     if any(init is other for other in inherited):
         init = None

@@ -38,7 +38,7 @@ _DERIVED = frozenset(
         "__new__",
     }
 )
-# Those of them that list members or their values.
+# The attributes among these that list members or their values.
 _TABLES = (
     "_hashable_values_",
     "_member_map_",
@@ -63,7 +63,7 @@ def makes_enumerations(metaclass: type) -> bool:
 def enumeration_parts(cls, own, namespace):
     """Adds the members to the namespace, and returns the attributes.
 
-    The attributes are those that the author defined beside the members, and, under
+    The attributes are those that the author defined besides the members, and, under
     ``_member_map_``, the state that __init__ or __new__ gave to each member.
     """
     kind = _type_in_c(cls)

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: Attributes that the compiler adds. That a payload lacks one is no deletion.
+#: Attributes that the compiler adds. Their absence in a payload is not a deletion.
 COMPILER_MADE = frozenset(
     {"__static_attributes__", "__firstlineno__", "__annotations_cache__"}
 )

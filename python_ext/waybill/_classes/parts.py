@@ -90,7 +90,7 @@ def class_parts(cls: Any) -> Any:
 
 
 def _is_nothing(annotations):
-    # The value that Python adds when a class without annotations is asked for them.
+    # The value that Python adds when code reads __annotations__ of a class without.
     return type(annotations) is dict and not annotations
 
 
@@ -322,10 +322,10 @@ def _registered_in(cls):
 
 
 def _without_slots(cls, own, namespace):
-    """The attributes that a class has beside its slots; those go into the namespace.
+    """The attributes of a class besides its slots; the slots go into the namespace.
 
-    What it was made with is told by the room that its instances have: __slots__ may
-    have been set or deleted since, and is an attribute as any other then.
+    The layout of instances shows which slots the class statement declared. __slots__
+    may have been set or deleted since, and then is an ordinary attribute.
     """
     slots = sorted(name for name, value in own.items() if _is_slot(cls, name, value))
     if "__slots__" not in own and not slots:
@@ -387,7 +387,8 @@ def _count_slots(cls):
     base = cls.__base__
     size = tuple.__itemsize__
     room = cls.__basicsize__ - base.__basicsize__
-    # Before 3.12 weak references are among the slots, and the dict of what has items.
+    # Before 3.12 the weak references, and the dict of variable-sized objects, take the
+    # room of a slot.
     room -= size * (cls.__weakrefoffset__ > 0 == base.__weakrefoffset__)
     room -= size * (cls.__dictoffset__ == -size != base.__dictoffset__)
     return room // size

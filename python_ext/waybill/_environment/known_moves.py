@@ -243,7 +243,7 @@ REMOVED: dict[str, tuple[str, str]] = {
     "lib2to3": ("3.13", "install libcst or parso"),
     "mailcap": ("3.13", "use mimetypes, or install standard-mailcap"),
     "msilib": ("3.13", "install python-msilib"),
-    "nis": ("3.13", "there is nothing in its place"),
+    "nis": ("3.13", "there is no replacement"),
     "nntplib": ("3.13", "install standard-nntplib"),
     "ossaudiodev": ("3.13", "install pygame"),
     "pipes": ("3.13", "use subprocess and shlex, or install standard-pipes"),

@@ -1,1 +1,1 @@
-"""What a payload is made of, what cannot travel, and what to do about it."""
+"""Explains payloads: their contents, objects that cannot travel, and remedies."""

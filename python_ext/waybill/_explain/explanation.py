@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-#: Packages whose objects tell how large they are by a shape that is an attribute.
+#: Packages whose objects state their size in a `shape` attribute.
 _HAVE_SHAPES = frozenset(
     ("numpy", "pandas", "polars", "torch", "scipy", "cupy", "jax", "jaxlib", "pyarrow")
 )
@@ -28,16 +28,16 @@ def explain(
     progress: Callable[[int, int], object] | None = None,
     **options: Any,
 ) -> Explanation:
-    """What ``dumps(obj, **options)`` would send, why, and what cannot travel.
+    """Explains what ``dumps(obj, **options)`` would send, and what cannot travel.
 
-    Walks everything in one pass, makes no payload, and goes on past what cannot travel,
-    so all of that is reported at once. Reducers and ``__getstate__`` are called as by
-    ``dumps``. ``versions``, what ``waybill.environment.versions`` gave in a worker, or
-    its modules with any value, marks imports that are missing there; without it, those
-    that are missing here are marked. Takes at most three times what ``dumps`` takes
-    without caches; memory for at most some 20,000 parts, of which the smallest are
-    summed up. ``progress`` is called every 65,536 objects with how many were walked and
-    the bytes that they bring; what it raises ends the walk.
+    Makes no payload, and continues after an object that cannot travel, so one walk
+    finds all of them. Calls reducers and ``__getstate__`` as ``dumps`` does.
+    ``versions`` is the result of ``waybill.environment.versions`` in a worker, or a
+    dict of its modules with any values: imports that are missing there are marked;
+    without it, those that are missing here. Takes at most three times as long as
+    ``dumps`` without caches. Keeps about 20,000 parts; smaller ones count as bytes of
+    their holder. ``progress`` is called every 65,536 objects with the number of objects
+    visited and of bytes written; an exception from it ends the walk.
     """
     for name in ("protocol", "warn_above"):
         options.pop(name, None)
@@ -46,7 +46,8 @@ def explain(
 
 
 class Import(NamedTuple):
-    """A module that is needed: what ImportRecord tells, and whether it is there."""
+    """A module that the payload needs: the fields of its ImportRecord, and whether it
+    is missing."""
 
     module: str
     time: str
@@ -54,18 +55,18 @@ class Import(NamedTuple):
     function: str
     file: str
     line: int
-    #: Whether the environment that was asked about lacks it.
+    #: Whether the checked environment lacks the module.
     missing: bool
 
 
 class Blocker(NamedTuple):
-    """An object that cannot travel: what EncodeError tells of it, for the first path on
-    which it was met, and how many paths there are."""
+    """An object that cannot travel: the fields of its EncodeError, for the first path
+    to it, and the number of paths."""
 
     path: str
     short: str
     evaluates: bool
-    #: One for each object that refers to it, at most 100; and how many there are.
+    #: Paths from the objects that refer to it, at most 100, and their total number.
     paths: tuple[str, ...]
     path_count: int
     type: str
@@ -78,25 +79,26 @@ class Blocker(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The source that travels beside code, for other versions of Python."""
+    """The source that travels with bytecode, for other versions of Python."""
 
-    #: As it is sent; no part has these.
+    #: Its size as sent; the sizes of parts do not include it.
     bytes: int
-    #: How many have source.
+    #: The number of functions with source.
     functions: int
-    #: Name, file and line of those that have none: other versions refuse the payload.
+    #: Name, file and line of functions without source, which other versions refuse.
     without: tuple[tuple[str, str, int], ...]
 
 
 class Part:
-    """An object that travels, in the tree of all that do. Attributes:
+    """An object that travels, in the tree of all such objects. Attributes:
 
-    ``path``, ``short``, ``evaluates``: as of a Blocker. ``type``; ``detail``: how much
-    is in it, such as "of 3" or "300000x20", or the name of what goes by reference.
-    ``bytes``: of the payload, with all that is below; ``own``: without. ``kind``:
-    "value", "reference", "module" or "out of band". ``shared``: whether something else
-    refers to it, too; it counts once. ``file``, ``line``, ``expression``, ``function``:
-    the code that brought it. ``children``: the largest first. ``parent``: or None.
+    ``path``, ``short``, ``evaluates``: as in Blocker. ``type``; ``detail``: its length
+    or shape, such as "of 3" or "300000x20", or the name of an object sent by reference.
+    ``bytes``: its size in the payload with all descendants; ``own``: without them.
+    ``kind``: "value", "reference", "module" or "out of band". ``shared``: whether other
+    objects refer to it too; its bytes count once. ``file``, ``line``, ``expression``,
+    ``function``: the code that captured it. ``children``: largest first. ``parent``:
+    None for the root.
     """
 
     __slots__ = (
@@ -176,15 +178,15 @@ class Part:
 
 
 class Explanation:
-    """What a payload is made of. ``str()`` of it is a page for a terminal.
+    """The contents of a payload. ``str()`` of it is text for a terminal.
 
-    ``total``: bytes of the payload, or of what travels of it. ``blockers``: all that
-    cannot travel. ``parts``: the root of the tree of what does; what its bytes lack to
-    the total are the header, the manifest, source and its places, tables and padding.
-    ``imports``: what is needed, at load and when called. ``source``: what travels for
-    other versions of Python; None if nothing does and it was not asked for.
-    ``summed_up``: parts that are too small to be listed, whose bytes count as their
-    holder's own. Holds none of the objects.
+    ``total``: the size of the payload; if there are blockers, without these.
+    ``blockers``: all objects that cannot travel. ``parts``: the root of the tree of
+    objects that travel. Its bytes leave out the header, the manifest, source with its
+    locations, tables and padding. ``imports``: the modules needed, at load and at
+    calls. ``source``: the source that travels for other versions of Python; None if
+    there is none and none was requested. ``summed_up``: the number of parts too small
+    to be listed; their bytes count as their holder's own. Holds none of the objects.
     """
 
     def __init__(
@@ -197,8 +199,8 @@ class Explanation:
         self._parts: list[Part] = []
 
     def _with_missing(self) -> object:
-        """The explanation of the extension, with missing imports marked: they are
-        looked for when somebody asks."""
+        """The explanation of the extension, with missing imports marked. They are
+        looked up on demand."""
         if not self._is_marked:
             from waybill.environment import _find_missing
 
@@ -241,10 +243,10 @@ class Explanation:
         return Source(size, functions, tuple(without))
 
     def changes(self, other: Explanation) -> tuple[Change, ...]:
-        """What is different in ``other``, the largest first: why its payload is new.
+        """The parts that differ in ``other``, largest first: why its payload is new.
 
-        Parts are compared by their paths: by type, size, and their own bytes. Those of
-        code are compared without file names and line numbers.
+        Parts with equal paths are compared by type, size and own bytes, and code
+        without file names and line numbers.
         """
         ours = {part.path: part for part in self.parts.walk()}
         theirs = {part.path: part for part in other.parts.walk()}
@@ -266,11 +268,11 @@ class Explanation:
         return _core.explanation_text(self._with_missing(), top, columns, colours)
 
     def to_json(self) -> str:
-        """All of it as JSON; docs/explain.md tells the keys."""
+        """All of it as JSON; docs/explain.md lists the keys."""
         return _core.explanation_json(self._with_missing())
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Writes a picture of it: one file for a browser that needs nothing else."""
+        """Writes the picture as one self-contained HTML file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self._page())
 
@@ -297,7 +299,7 @@ class Explanation:
 
 
 class Change(NamedTuple):
-    """A part that is different in another explanation."""
+    """A part that differs in another explanation."""
 
     path: str
     #: "added", "removed", "type", "size" or "content".

@@ -1,7 +1,7 @@
 """Reducers of NumPy arrays that share memory, or whose items are not contiguous.
 
-Of arrays that share memory, one array or a buffer of all their bytes travels, and the
-others as views of it. The encoder asks for a plan once it has visited the payload.
+If arrays share memory, one array or a buffer of all their bytes travels, and the others
+travel as views of it. The encoder makes a plan once it has visited the payload.
 Tested by tests/python/kinds/test_array_views.py and test_array_keys.py.
 """
 
@@ -15,7 +15,7 @@ _NUMBERS = frozenset("biufc")
 def plan_of_arrays(places):
     """A plan for arrays that share memory; None if each travels by itself.
 
-    ``places`` are all arrays of a payload that share memory, or may: (address of the
+    ``places`` are all arrays of a payload that may share memory: (address of the
     first byte, address after the last, array), in ascending order. The plan is called
     with (array, address of its first byte, address after its last, address of its first
     item), and returns the value of a reducer, or None for an array that travels by

@@ -46,7 +46,7 @@ def leave_out(cls: type, own: dict[str, Any]) -> None:
     if _is_of_pydantic(cls, own):
         from waybill._kinds import pydantic_models
 
-        for name in _PYDANTIC & own.keys():
+        for name in _BUILT_BY_PYDANTIC & own.keys():
             del own[name]
         pydantic_models.leave_out_namespace(cls, own)
     if "__attrs_attrs__" in own and _is_hash_of_attrs(own.get("__hash__")):
@@ -71,7 +71,7 @@ def derive_again(cls: type) -> None:
 
 #: Attributes that pydantic builds from the fields of a class, with addresses of classes
 #: in them, and its caches.
-_PYDANTIC = frozenset(
+_BUILT_BY_PYDANTIC = frozenset(
     {
         "__pydantic_core_schema__",
         "__pydantic_validator__",

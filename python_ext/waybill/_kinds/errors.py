@@ -80,7 +80,7 @@ def _slots(obj):
 
 
 def _c_attributes(obj, base):
-    """The attributes of OSError, SyntaxError and the like beside their args."""
+    """The attributes of OSError, SyntaxError and similar types besides their args."""
     found = {}
     if base is BaseExceptionGroup or base is ExceptionGroup:
         return found

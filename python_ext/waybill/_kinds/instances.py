@@ -126,7 +126,7 @@ def _creation(cls, obj):
 
 
 def _has_content(cls, arguments):
-    """Whether an instance has content beside its state."""
+    """Whether an instance has content besides its state."""
     return len(arguments) > 1 or issubclass(cls, (list, dict))
 
 

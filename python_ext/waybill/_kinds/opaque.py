@@ -28,7 +28,7 @@ _PACKED = 0x04 | 0x08
 #: The most arguments, and the most fields, in a repr.
 _MOST_SHOWN = 6
 
-#: Parts of an instance beside arguments and fields.
+#: Parts of an instance besides arguments and fields.
 _CONTENT = ("items", "pairs")
 
 
@@ -39,7 +39,7 @@ class Opaque:
     build the object gets the object itself. The payload that it was loaded from then
     travels with it, once for all opaque objects of that payload. It equals only itself.
 
-    Its fields are also its attributes, but for fields with the name of a property.
+    Its fields are also its attributes, except fields with the name of a property.
     """
 
     __slots__ = (
@@ -195,7 +195,7 @@ class Payload:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._data is None:
             raise TypeError(
-                "opaque objects of a stream, or with buffers beside their payload, "
+                "opaque objects of a stream, or with buffers outside their payload, "
                 "cannot be sent on; load the payload from its bytes or its path"
             )
         return Arrived, (bytes(self._data),)

@@ -1,11 +1,11 @@
 """Reducers of PyTorch storages, the memory that tensors are views of.
 
-torch pickles the storage of each tensor apart, through a file in memory. Here a storage
+torch pickles each tensor's storage separately, through a file in memory. Here a storage
 is one object of the payload, so that tensors which share one still do, and its memory
 is a buffer, which is copied once. Sending never imports torch: a storage exists only if
 it is imported. Storages without memory are reduced by torch.
 
-Storages of devices, such as a GPU, travel by memory of the host. Bytes go to and from a
+Storages of devices, such as a GPU, travel through host memory. Bytes go to and from a
 CUDA device through two pieces of pinned memory in turn: while the device copies one,
 the processor copies the other. For unpinned memory the driver uses such pieces too, but
 one after the other.

@@ -25,7 +25,7 @@ def _type_of_awaitable():
         coroutine.close()
 
 
-# Of dicts; _collections_abc has the others.
+# Views and iterators of dicts; _collections_abc has the others.
 _plain: dict[str, int] = {}
 _ordered: OrderedDict[str, int] = OrderedDict()
 _deque: deque[int] = deque()
@@ -52,7 +52,7 @@ str_iterator = type(iter("\u0100"))
 tee_iterator = type(itertools.tee([0])[0])
 unpack_iterator = type(struct.iter_unpack("b", b""))
 
-# Of contexts.
+# Views of contexts.
 context_keys = type(contextvars.Context().keys())
 context_values = type(contextvars.Context().values())
 context_items = type(contextvars.Context().items())
@@ -61,7 +61,7 @@ context_items = type(contextvars.Context().items())
 comparison_key = type(functools.cmp_to_key(int))
 pattern_scanner = type(re.compile("").scanner(""))  # type: ignore[attr-defined]
 
-# Of objects in sys.
+# Types of objects in sys.
 sys_flags = type(sys.flags)
 sys_float_info = type(sys.float_info)
 sys_hash_info = type(sys.hash_info)

@@ -25,7 +25,7 @@ RESERVED = "local"
 REGISTERED: set[str] = set()
 
 _STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_INSTALL_FOLDERS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 def register_pickle_by_value(module: ModuleType) -> None:
@@ -90,7 +90,8 @@ def is_local(module: ModuleType) -> bool:
         return False
     path = os.path.realpath(file)
     return not (
-        path.startswith(_STANDARD_LIBRARY) or any(part in path for part in _INSTALLED)
+        path.startswith(_STANDARD_LIBRARY)
+        or any(part in path for part in _INSTALL_FOLDERS)
     )
 
 
@@ -132,9 +133,8 @@ def _is_origin(name: str, origin: str) -> bool:
 
 
 def _left_path() -> Iterator[str]:
-    """Folders that imports have searched and that are no packages: they may have been
-    in
-    ``sys.path`` when the module was imported."""
+    """Folders on the path that imports have searched and that are not packages. They
+    may have been in ``sys.path`` when the module was imported."""
     for finder in list(sys.path_importer_cache.values()):
         path = getattr(finder, "path", None)
         if isinstance(path, str) and not os.path.exists(f"{path}{os.sep}__init__.py"):
@@ -169,17 +169,18 @@ class _Finder:
         return self.modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
-        """Does nothing but set ``__file__``, which pkgutil reads before get_data."""
+        """Only sets ``__file__``, which pkgutil reads before get_data."""
         if "__path__" in vars(module):
             file = f"<{module.__name__} by value>/__init__.py"
             vars(module).setdefault("__file__", file)
 
     def get_resource_reader(self, name: str) -> NoReturn:
-        """What importlib.resources asks for; a loader without it has no files."""
+        """Called by importlib.resources, which finds no files in a package whose loader
+        has no such method."""
         raise _no_data(f"the data of the package {name!r}")
 
     def get_data(self, path: str) -> NoReturn:
-        """What pkgutil.get_data asks for."""
+        """Called by pkgutil.get_data."""
         raise _no_data(repr(path))
 
 
@@ -244,6 +245,6 @@ def settle(service: Service) -> None:
         sys.modules[name] = module
     _finder.modules[name] = module
     if "__path__" in vars(module) and vars(module).get("__spec__") is None:
-        # importlib.resources asks the package itself, which nobody has imported yet.
+        # importlib.resources uses the package itself, which is not imported yet.
         _finder.exec_module(module)
         module.__spec__ = _finder.spec_of(name, module)

@@ -1,6 +1,7 @@
-"""Reducers for builtin types and for types of the standard library.
+"""Reducers for builtin types, and for types of the standard library and of libraries.
 
-The extension loads the two tables once. Reducers are those of ``copyreg``: they take an
+The extension loads the tables REDUCERS and NAMED_REDUCERS once; new rows go into
+`_ROWS`, which the latter is made of. Reducers are those of ``copyreg``: they take an
 object, and return a callable with its arguments and possibly more, or a str, the name
 of the object in its module.
 """
@@ -26,7 +27,8 @@ def _reduce_property(obj):
 
 
 def make_property(cls, *parts):
-    """A property of a class whose ``__init__`` has other parameters."""
+    """Makes an instance of a subclass of property, without calling its ``__init__``,
+    whose parameters may differ."""
     made = property.__new__(cls)
     property.__init__(made, *parts)
     return made
@@ -234,11 +236,12 @@ SELF_NAMED = frozenset(
 #: object there, and the names of the modules given by the caller.
 take_global_apart = _lazy_reducer("by_value", "take_global_apart")
 
-#: Reduces a thread-local or free lock that is a global of a module by value, or an
-#: attribute of one of its classes, to a new one; returns None for any other object.
+#: Reduces a thread-local or unlocked lock to a call that makes a new one, if it is a
+#: global of a module by value or an attribute of one of its classes. Returns None for
+#: any other object.
 fresh_global = _lazy_reducer("by_value", "fresh_global")
 
-#: Reduces an object whose ``__class__`` is not its type, as of proxies and mocks.
+#: Reduces an object whose ``__class__`` is not its type, such as a proxy or a mock.
 reduce_by_type = _lazy_reducer("instances", "reduce_by_type")
 
 #: Plans how arrays that share memory are sent, from their addresses.
@@ -318,7 +321,7 @@ _ROWS = {
     "weakref WeakKeyDictionary": "collections.reduce_weak_key_dictionary",
     "weakref WeakMethod": "collections.reduce_weak_method",
     "weakref WeakValueDictionary": "collections.reduce_weak_value_dictionary",
-    # Of libraries.
+    # Types of libraries.
     "mpmath.ctx_fp FPContext": "mpmath_contexts.reduce_context",
     "mpmath.ctx_iv MPIntervalContext": "mpmath_contexts.reduce_context",
     "mpmath.ctx_iv ivmpf_constant": "mpmath_contexts.reduce_constant",

@@ -70,7 +70,8 @@ class Index:
 
     def __init__(self, tree: Any, lambda_lines: list[int], has_super: bool) -> None:
         self.places: dict[tuple[str, int], list[Place]] = {}
-        #: By the line of the ``def``, or the first line of a class with its decorators.
+        #: Keyed by the line of the ``def``, or the first line of a class or its
+        #: decorators.
         self.annotated: dict[int, list[Annotated]] = {}
         #: Names that import statements bind at the top level.
         self.imports: set[str] = set()

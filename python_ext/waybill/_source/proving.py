@@ -141,9 +141,8 @@ def _first_that_compiles(
 
 
 def _may_differ_in_columns(unit: Unit, made: CodeType, code: CodeType) -> bool:
-    """Whether differing columns are no proof of another source: annotations have the
-    end of the whole function, which does not travel, and ``-X no_debug_ranges`` leaves
-    columns out."""
+    """Whether equal source may have differing columns. Annotations have the end of the
+    whole function, which does not travel, and ``-X no_debug_ranges`` omits columns."""
     return (
         unit.kind in (ANNOTATE, CLASS_ANNOTATE)
         or not (code_equality.has_columns(made) and code_equality.has_columns(code))

@@ -1,6 +1,6 @@
 """Baselines: the state of received classes and modules by value in their last payload.
 
-A baseline is state and no cache: it separates changes of the sender from changes of
+A baseline is state, not a cache: it separates changes of the sender from changes of
 this process. The table is bounded, and keeps the classes alive, so that their state
 does not depend on the garbage collector. Tested by
 tests/python/classes/test_class_lifetime.py and test_class_relay.py.

@@ -3,12 +3,12 @@
 Each received class and module by value has a baseline: a snapshot of each attribute in
 the last payload. Where a new payload differs from the baseline, the sender has changed
 the attribute, and the change is applied. All other attributes stay as this process has
-them; their values are never hashed. The rules are in
-docs/class_state.md, and `rules.decide` is their table.
+them; their values are never hashed. The rules are in docs/class_state.md, and
+`rules.decide` is their table.
 
 Dicts are walked by key, closures and generators are avoided, and functions with
 handlers are short. If memory ends, CPython 3.11 crashes at items(), loses what the
-others hold, and hangs in handlers behind instruction 256.
+others hold, and hangs in handlers after instruction 256.
 Tested by tests/python/classes/test_class_state.py and its neighbours.
 """
 

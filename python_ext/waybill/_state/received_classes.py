@@ -73,12 +73,12 @@ class ReceivedClass(NamedTuple):
 
 
 class RepeatedClass(NamedTuple):
-    """A class of which the payload repeats the state of the last one."""
+    """A class whose state in the payload is that of the last payload."""
 
     identity: bytes
     cls: Any
     before: Baseline
-    #: Those of the baseline.
+    #: The snapshots of the baseline.
     snapshots: dict[str, Snapshot]
     attributes: dict[str, Any]
     size: int
@@ -194,7 +194,7 @@ def merge_class(
             if name == "_member_map_" and base is not None and side is None:
                 value = enumerations.changed_states(value, base.value)
             _set(cls, name, value, undo, own)
-            # An equal method is replaced too, by that of this payload; it is no change.
+            # An equal method is replaced too, but does not count as a change.
             if base is None or snapshot.kind is not Kind.METHOD or name in other:
                 changes.append(ClassChange(cls, name, "set"))
         elif change not in (SET, LEFT):

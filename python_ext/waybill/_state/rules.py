@@ -30,7 +30,9 @@ def decide(
 
     ``snapshot`` is the attribute in the payload, ``base`` the one in the payload
     before, ``own`` the value in this process. ``is_other``: it is a method whose code
-    the sender has changed. The rows of the table in docs/class_state.md, in its order.
+    the sender has changed. The rows of the table in docs/class_state.md: its last one
+    first, then methods, then values. received_classes.py handles deletions,
+    enumerations and bases.
     """
     if side in ("sender", "reset"):
         return SET

@@ -141,7 +141,8 @@ def map_file(file: io.FileIO, is_copy: bool) -> memoryview:
     import mmap
 
     if os.fstat(file.fileno()).st_size == 0:
-        return memoryview(b"")  # mmap refuses it; the extension raises a DecodeError.
+        # mmap refuses an empty file; the extension raises a DecodeError.
+        return memoryview(b"")
     access = mmap.ACCESS_COPY if is_copy else mmap.ACCESS_READ
     return memoryview(mmap.mmap(file.fileno(), 0, access=access))
 

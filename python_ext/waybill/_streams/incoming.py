@@ -84,7 +84,7 @@ class IncomingPayload:
         return True
 
     def _expect_buffers(self) -> None:
-        """Lists the regions behind the head. Refuses a head that ``loads`` refuses."""
+        """Lists the regions after the head. Refuses a head that ``loads`` refuses."""
         head = self.data
         end = len(head)
         rows = _core.stored_rows(head, self._load_options)
@@ -132,7 +132,7 @@ class _Region:
                 with self._view[:] as rest:
                     count = read_into(rest)
                 if count is not None and not 0 <= count <= left:
-                    raise OSError(errno.EIO, f"readinto() took {count} of {left} bytes")
+                    raise OSError(errno.EIO, f"readinto() read {count} of {left} bytes")
             else:
                 chunk = read(min(left, 1 << 20))
                 count = None if chunk is None else _copy_chunk(chunk, self._view)

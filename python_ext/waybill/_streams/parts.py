@@ -47,7 +47,7 @@ def open(
     ``check`` says when the digest of a large buffer is compared: ``"lazy"``, before it
     is used for the first time; ``"now"``, which reads the whole file; ``"never"``.
 
-    ``damaged=True`` also opens a file that was truncated behind its head: parts can be
+    ``damaged=True`` also opens a file that was truncated after its head: parts can be
     loaded unless one of their buffers is missing. ``waybill salvage`` lists them.
 
     Options are those of ``load``. A signature is checked at once. The policy and limits

@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Any:
     """SERIALIZER, which kombu registers from its entry points."""
     if name == "SERIALIZER":
         # kombu accepts content of entry points by default. A program that merely has
-        # waybill installed must not run code that somebody sends.
+        # waybill installed must not run code from received messages.
         from kombu.serialization import registry
 
         registry.disable(CONTENT_TYPE)
@@ -189,7 +189,7 @@ def _without_arguments(original: Any) -> Any:
 
 def _reporting(original: Any) -> Any:
     """``Consumer.on_decode_error``, which drops a message and logs that, and here also
-    fails its task, so that nobody waits for it. Not after a bad signature: a sender
+    fails its task, so that no client waits for it. Not after a bad signature: a sender
     without a key must not cause results, which the worker signs."""
 
     def on_decode_error(consumer: Any, message: Any, error: Exception) -> None:

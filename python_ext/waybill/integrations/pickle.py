@@ -64,7 +64,7 @@ _CLOUDPICKLES = "cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle"
 #: A function of a module, and its argument, a plain value.
 FirstCall = tuple[Callable[[Any], object], object]
 
-#: A Pickler writes a payload of at least so many bytes in a call of its own, as pickle
+#: A Pickler writes a payload of at least this many bytes in a separate call, as pickle
 #: does.
 _LARGE = 64 * 1024
 

@@ -1,3 +1,4 @@
+// Makes the functions of a known envelope by recipe, and decodes the value behind them.
 // Nothing that a program can change is reused: modules are looked up in sys.modules
 // each time, classes are compared with their recorded state, globals are new dicts.
 //
@@ -47,7 +48,7 @@ bool depends_on_context(wire::NodeTag tag) {
 }
 
 // Finds the class nodes of the definitions, and the function nodes outside classes.
-// run() is false if the same bytes may mean something else the next time.
+// run() is false if the same bytes may have another meaning the next time.
 class NodeFinder {
  public:
   NodeFinder(const Envelope& envelope, std::vector<Recipe::Node>& nodes)

@@ -4,7 +4,7 @@
 // instances of the same class: envelopes that share header, manifest, code and
 // definitions, the prefix. For a cached prefix, functions are built by a recipe and
 // classes are looked up; nothing of the prefix is read, verified or built again. The
-// value behind it is verified and built.
+// value after it is verified and built.
 
 #include <Python.h>
 
@@ -78,7 +78,7 @@ class CachedEnvelope final : public NodeObserver {
   // Classes whose methods get the globals of the functions, by number in classes_.
   std::vector<std::size_t> rebound_classes_;
   std::optional<Recipe> recipe_;
-  bool is_ready_ = false;  // For decode().
+  bool is_ready_ = false;  // Whether decode() may be called.
   // Whether definitions are built each time: the entry then only saves their check.
   bool rebuilds_definitions_ = false;
   // During a recording.

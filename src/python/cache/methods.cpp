@@ -19,7 +19,7 @@ using bytecode::Operation;
 
 namespace {
 
-// Of nested wrappers.
+// The deepest nesting of wrappers.
 constexpr int kMaxDepth = 8;
 
 // Whether an object is an instance of this type of functools, which is not imported.

@@ -34,7 +34,7 @@ void replace_items(PyObject* target, PyObject* source);
 // through a name such as `globals`.
 bool may_write_globals(PyObject* code);
 
-// The names in code, and in code nested in it, that mean functions by value in these
+// The names in code, and in code nested in it, that denote functions by value in these
 // globals. Nothing if the instructions cannot be read.
 std::optional<std::vector<Ref>> names_of_functions(const State& state, PyObject* code,
                                                    PyObject* globals);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Guards of a received class: they tell whether the class and its methods are still
-// what the last payload made of them.
+// Guards of a received class. They check that the class and its methods are still as
+// the last payload left them.
 
 #include <Python.h>
 
@@ -77,7 +77,7 @@ class ReceivedFunctions {
     std::array<Ref, 4> metadata;      // Names, docstring and module.
     PyObject* annotations = nullptr;  // An address.
     bool is_first_with_globals = false;
-    std::vector<Ref> helpers;  // Names in the code that mean functions by value.
+    std::vector<Ref> helpers;  // Names in the code that denote functions by value.
   };
 
   std::size_t number_of(PyObject* function);

@@ -79,7 +79,7 @@ class Recipe {
 
   // Builds the functions. `modules`: by number of import, those needed at load.
   // `objects`: the classes, by number of the node; receives the objects of all nodes,
-  // and behind them the other saved ones. False if a module no longer has a name in its
+  // and after them the other saved ones. False if a module no longer has a name in its
   // dict. Throws PyError: MemoryError.
   bool run(const State& state, std::span<const Ref> modules,
            std::vector<Ref>& objects) const;

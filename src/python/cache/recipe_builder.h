@@ -1,6 +1,6 @@
 #pragma once
 
-// Collects the steps of a recipe, and tracks the values that references mean.
+// Collects the steps of a recipe, and tracks the values that references refer to.
 
 #include <Python.h>
 
@@ -20,7 +20,7 @@ class RecipeBuilder {
 
   static constexpr std::uint64_t kNone = static_cast<std::uint64_t>(-1);
 
-  // A complete value that a reference means.
+  // A complete value to which references refer.
   struct Value {
     bool is_saved;         // Else `object` is a constant.
     std::uint32_t number;  // Of the saved value.
@@ -96,7 +96,7 @@ class RecipeBuilder {
     return true;
   }
 
-  // ---- Values that references mean ------------------------------------------------
+  // ---- Referenced values ----------------------------------------------------------
 
   // Saves the value on top of the stack, and returns its number.
   std::uint32_t save() {
@@ -104,7 +104,7 @@ class RecipeBuilder {
     add(Action::kSave, number);
     return number;
   }
-  // Saves the value on top, which was made or looked up, if a reference means it.
+  // Saves the value on top, which was made or looked up, if references refer to it.
   bool save_made(std::size_t position) {
     if (reference_to(position) != kNone) record_made(position, save());
     return true;
@@ -113,7 +113,7 @@ class RecipeBuilder {
     if (reference_to(position) != kNone) record_found(position, save());
     return true;
   }
-  // Records a saved value that was made or looked up, if a reference means it.
+  // Records a saved value that was made or looked up, if references refer to it.
   void record_made(std::size_t position, std::uint32_t number) {
     record(position, {true, number, {}, true});
   }

@@ -47,7 +47,7 @@ class RecipeWriter {
  private:
   using Action = Recipe::Action;
 
-  // Of nested values. Deeper payloads are not worth a recipe.
+  // The deepest nesting of values. Deeper payloads are not worth a recipe.
   static constexpr int kMaxDepth = 32;
   static constexpr std::uint64_t kNone = RecipeBuilder::kNone;
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// The state of building a payload: the open containers, and the objects that references
-// mean.
+// The state of building a payload: the open containers, and the referenced objects.
 
 #include <Python.h>
 
@@ -21,8 +20,8 @@
 
 namespace waybill::py {
 
-// The positions of the objects that references mean, for a reader that passes them in
-// ascending order.
+// The positions of the referenced objects, for a reader that passes them in ascending
+// order.
 class SharedPositions {
  public:
   static constexpr std::size_t kNone = Frame::kNoSlot;
@@ -35,7 +34,7 @@ class SharedPositions {
   }
 
   // Passes the object at this position and returns its number; kNone if no reference
-  // means it. Call it for each value, in order.
+  // refers to it. Call it for each value, in order.
   std::size_t slot_at(std::uint64_t position) {
     if (are_passed() || sorted_[next_].first != position) return kNone;
     return sorted_[next_++].second;
@@ -46,7 +45,7 @@ class SharedPositions {
     while (!are_none_before(end)) ++next_;
   }
 
-  // Whether references mean none of the objects before this position.
+  // Whether no object from here up to this position is referenced.
   bool are_none_before(std::uint64_t position) const {
     return are_passed() || sorted_[next_].first >= position;
   }
@@ -70,19 +69,19 @@ class SharedPositions {
   std::size_t next_ = 0;
 };
 
-// An object that references mean.
+// An object to which references refer.
 struct Slot {
   Ref object;
   std::size_t depth = 0;  // Of its open frame; 0 once it is complete.
   HashCost cost;
 };
 
-// For one payload. Needs the GIL.
+// The state of building one payload. Needs the GIL.
 class BuildState {
  public:
   static constexpr std::size_t kNoSlot = Frame::kNoSlot;
 
-  // `shared`: the positions of the objects that references mean, by their numbers.
+  // `shared`: the positions of the referenced objects, by the numbers of references.
   BuildState(const Limits& limits, const std::vector<std::uint64_t>& shared)
       : positions(shared), slots(shared.size()), keys(limits) {
     stack.reserve(first_frames_.size() / sizeof(Frame));

@@ -38,14 +38,15 @@ class ObjectHistory {
   HashCost cost_of(Py_ssize_t payload, PyObject* position) const;
 
  private:
-  // Of an object without a recorded cost.
+  // The cost of an object for which none is recorded.
   static constexpr HashCost kDefaultCost = {16, 256};
 
   PyObject* payloads_;
   Ref objects_;
 };
 
-// For one payload. While it exists, the collector runs only in its breaks.
+// The context of decoding one payload. While it exists, the collector runs only in its
+// breaks.
 struct DecodeContext {
   // Everything must outlive the context.
   DecodeContext(const State& state, const VerifiedEnvelope& verified,

@@ -101,7 +101,7 @@ bool GraphDecoder::read(Ref& value) {
   const std::size_t slot = current_slot();
   if (!read_leaf(value)) return false;
   if (slot != kNoSlot) built_.slots[slot] = {value, 0, built_.cost};
-  // Of leaves, later payloads read_reference only to long text and bytes.
+  // Later payloads refer to no leaves except long text and bytes.
   if (keeps_history_ && lead.counts == wire::Counts::kBytes) {
     context_->history.record(offset_ - base_, value.get(), built_.cost);
   }
@@ -351,7 +351,7 @@ std::uint64_t GraphDecoder::fill_short(PyObject* object, std::uint64_t count,
   return true;
 }
 
-// Reads [kByteArray, binary] behind its lead and tag.
+// Reads [kByteArray, binary] after its lead and tag.
 bool GraphDecoder::read_byte_array(Ref& value, std::uint64_t count, std::size_t offset,
                                    std::size_t slot) {
   if (count != 1 || at_ == end_ || (!is_verified() && is_full()) ||
@@ -469,7 +469,7 @@ bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
   return true;
 }
 
-// Arguments read_reference to complete objects only: a reference to an open container
+// Arguments refer only to complete objects: a reference to an open container
 // needs the frames in between.
 bool GraphDecoder::read_call(Ref& value, std::uint8_t tag, std::uint64_t count,
                              std::size_t offset, std::size_t slot) {

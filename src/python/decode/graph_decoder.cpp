@@ -1,12 +1,12 @@
 // The loop that builds objects: it reads a value, hands it to the innermost open
 // container, and closes complete containers.
 //
-// References. The envelope lists the positions that references mean. So the loop
+// References. The envelope lists the positions of the referenced objects. So the loop
 // compares one number per value, and stores only those objects.
 //
 // Cycles. Lists, dicts, sets, functions and classes are created before their contents,
-// so the contents can read_reference to them. Tuples and frozensets are too, which
-// Python code cannot do. While a value inside an open one refers to it, entries of
+// so the contents can refer to them. Tuples and frozensets are too, which Python code
+// cannot do. While a value inside an open one refers to it, entries of
 // dicts and sets inside are deferred, because hashing their keys might read an
 // incomplete object.
 //
@@ -100,8 +100,7 @@ Ref GraphDecoder::decode(DecodeContext& context) {
   }
 }
 
-// Builds the definitions one by one. The value and later definitions read_reference to
-// them.
+// Builds the definitions one by one. Later definitions and the value refer to them.
 void GraphDecoder::build_definitions() {
   if (context_->envelope == nullptr) return;
   const Envelope& envelope = **context_->envelope;
@@ -158,7 +157,7 @@ void GraphDecoder::fail(ErrorCode code, std::string detail) {
     return fill_dict(frame, value);
   }
   if (frame.kind == FrameKind::kList && !frame.are_holes_filled) {
-    if (are_passed_ && frame.left >= kManyNumbers) fill_with_numbers(frame);
+    if (has_passed_shared_ && frame.left >= kManyNumbers) fill_with_numbers(frame);
     return fill_list(frame, value);
   }
   while (frame.left != 0) {
@@ -354,8 +353,9 @@ bool GraphDecoder::set_item(Frame& frame, const Ref& value) {
     }
     built_.hide();
     if (std::exchange(frame.is_bound, false) || !frame.is_existing) {
-      // Names are in the order in which their values become complete; those of a module
-      // in its own order, even if a function has defined some before.
+      // Names are in the order in which their values become complete. The names of a
+      // module are in the order of the module, even if an earlier function defined
+      // some.
       if (PyDict_DelItem(dict, key) != 0) ignore_error(PyExc_KeyError);
     }
   }

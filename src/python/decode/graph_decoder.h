@@ -41,8 +41,8 @@ namespace waybill::py {
 class GraphDecoder {
  public:
   // `bytes`: all that may be read. `start`: where the payload begins in them. `base`:
-  // the offset of the payload, for frames and errors. `shared`: the positions that
-  // references mean. Everything but `shared` must outlive the decoder.
+  // the offset of the payload, for frames and errors. `shared`: the positions of the
+  // referenced objects. Everything except `shared` must outlive the decoder.
   GraphDecoder(const State& state, BytesView bytes, std::size_t start, std::size_t base,
                const Limits& limits, const std::vector<std::uint64_t>& shared)
       : state_(state),
@@ -64,7 +64,7 @@ class GraphDecoder {
 
   // Begins at the value of a payload whose definitions exist already, and also accepts
   // instances of ordinary classes. `object_at(position)`: the object at a position in
-  // the definitions. False if it is null for a position that references mean.
+  // the definitions. False if it is null for a referenced position.
   template <typename ObjectAt>
   bool begin_at_value(const Envelope& envelope, ObjectAt object_at) {
     const std::size_t value = envelope.definitions.value;
@@ -114,7 +114,7 @@ class GraphDecoder {
   ReceivedDefinitions& received_definitions() { return context_->received_definitions; }
   DeniedNames& denied_names() { return context_->denied_names; }
   [[noreturn]] void fail(ErrorCode code, std::string detail);
-  // For a kReplacement node: makes the node around it mean this object.
+  // For a kReplacement node: makes this object the value of the enclosing node.
   void replace_enclosing(PyObject* object);
   // The cells without content since the last call: those that the current function
   // introduces.
@@ -286,7 +286,7 @@ class GraphDecoder {
   bool open_instance(std::uint64_t count, std::size_t offset, std::size_t slot);
   Ref new_instance(PyObject* type);
   // Makes an object by a short call, whose head and tag were read: `count` values
-  // follow, and the node starts at `offset`. False if the node is no short call.
+  // follow, and the node starts at `offset`. False if the node is not a short call.
   bool read_call(Ref& value, std::uint8_t tag, std::uint64_t count, std::size_t offset,
                  std::size_t slot);
   bool open_node(Ref& value, std::uint8_t tag, std::uint64_t count, std::size_t offset,
@@ -303,8 +303,8 @@ class GraphDecoder {
   bool is_container_next() const {
     return at_ != end_ && (*at_ & 0xe0) == wire::kEmptyMap;
   }
-  // Whether the bytes are [] and {}, and references mean nothing up to `more` bytes
-  // behind them.
+  // Whether the bytes are [] and {}, and no value from here up to `more` bytes after
+  // them is referenced.
   bool is_empty_rest_at(const std::uint8_t* at, std::size_t more) const {
     return static_cast<std::size_t>(end_ - at) >= 2 + more &&
            at[0] == wire::kEmptyArray && at[1] == wire::kEmptyMap &&
@@ -333,7 +333,7 @@ class GraphDecoder {
   std::size_t offset_of(const std::uint8_t* at) const {
     return base_ + static_cast<std::size_t>(at - start_);
   }
-  // The slot of the value that starts here; kNoSlot if no reference means it.
+  // The slot of the value that starts here; kNoSlot if it is not referenced.
   std::size_t current_slot() {
     if (at_ != target_) return kNoSlot;
     const std::size_t slot = built_.positions.slot_at(position_at(at_));
@@ -341,14 +341,15 @@ class GraphDecoder {
     return slot;
   }
   void update_target() {
-    are_passed_ = built_.positions.are_passed();
-    const bool is_ahead = !are_passed_ && built_.positions.next() < position_at(end_);
+    has_passed_shared_ = built_.positions.are_passed();
+    const bool is_ahead =
+        !has_passed_shared_ && built_.positions.next() < position_at(end_);
     target_ = is_ahead ? start_ + built_.positions.next() : nullptr;
   }
   std::size_t reference_count() const {
     return scope_ ? scope_->size() : built_.slots.size();
   }
-  // The slot that a reference means in the current scope; null for a bad number.
+  // The slot of a reference in the current scope; null for a bad number.
   const Slot* slot_of_reference(std::uint64_t number) const {
     if (number >= reference_count()) return nullptr;
     return &built_.slots[scope_ ? scope_->place_of(number) : number];
@@ -394,13 +395,14 @@ class GraphDecoder {
   const std::uint8_t* at_;
   const std::uint8_t* end_;
   const std::uint8_t* batch_start_ = start_;  // See can_batch().
-  const std::uint8_t* target_ = nullptr;      // The next value that references mean.
+  const std::uint8_t* target_ = nullptr;      // The next referenced value.
   std::size_t base_;
   std::size_t offset_ = 0;  // Of the current value, for errors.
   bool is_running_ = true;
   bool is_name_ = false;  // Whether the next text is the name of an attribute.
   bool reads_module_numbers_ = false;  // Modules are read as numbers in the manifest.
-  bool are_passed_ = false;  // All shared positions: no more slots are needed.
+  // No slots are left to fill: all shared positions are passed.
+  bool has_passed_shared_ = false;
   bool builds_instances_ = false;
   bool makes_calls_ = false;
   bool keeps_history_ = false;
@@ -429,7 +431,7 @@ Ref decode_constants(const State& state, const Section& constants, const Limits&
                      const std::vector<Ref>& nested);
 
 // How a kind of node is built. `create` is called once `create_after` children are
-// complete, and returns the object that references mean from then on. `finish` is
+// complete, and returns the object for references from then on. `finish` is
 // called with all children, and returns the object if `create` is null.
 struct NodeCodec {
   wire::NodeTag tag;
@@ -452,7 +454,7 @@ inline bool GraphDecoder::read_complete_reference(Ref& value, std::uint64_t numb
 }
 
 [[gnu::always_inline]] inline bool GraphDecoder::read_short(Ref& value) {
-  // With so many bytes left only text can end beyond them.
+  // If this many bytes are left, no value except text can be longer.
   constexpr std::ptrdiff_t kLongest = wire::kMaxNumberSize;
   if (at_ == target_ || end_ - at_ < kLongest) return false;
   const std::uint8_t first = *at_;

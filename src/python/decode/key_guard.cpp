@@ -51,15 +51,15 @@ void for_each_place(std::size_t mask, Py_hash_t hash, bool is_set,
   }
 }
 
-// How often one look-up visits one place at most. A hash has 64 bits, of which each
-// jump uses five: they determine the first place and twelve jumps. Later jumps go round
-// through all places, each once, and reach a free one before they are through. A set
+// The most visits of one look-up to one place. A hash has 64 bits, of which each jump
+// uses five: they determine the first place and twelve jumps. Later jumps cycle through
+// all places, each once, and reach a free one before they repeat. A set
 // probes nine more places after each, so ten jumps may lead to one place.
 constexpr std::uint64_t kMaxVisits = 13 + 10;
 
 // ---- Comparisons -------------------------------------------------------------------
 
-constexpr std::size_t kBytesInAStep = 64;
+constexpr std::size_t kBytesPerStep = 64;
 
 struct Pair {
   PyObject *left, *right;  // Borrowed from the compared keys.
@@ -101,7 +101,7 @@ class Comparison {
       push(left.stop, right.stop);
       push(left.step, right.step);
     } else {
-      steps_ += std::min(size_of(pair.left), size_of(pair.right)) / kBytesInAStep;
+      steps_ += std::min(size_of(pair.left), size_of(pair.right)) / kBytesPerStep;
     }
   }
 

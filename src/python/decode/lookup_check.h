@@ -1,8 +1,8 @@
 #pragma once
 
-// Checks the objects that names of a payload mean against a policy. A module holds more
-// than its own objects: `json:codecs.open` goes through one module into another, and
-// imported objects and modules have aliases: os.path is posixpath.
+// Checks the objects that names of a payload denote against a policy. A module holds
+// more than its own objects: `json:codecs.open` goes through one module into another,
+// and imported objects and modules have aliases: os.path is posixpath.
 
 #include <Python.h>
 
@@ -66,8 +66,8 @@ class LookupCheck {
   // Checks an object on the way, from which `rest` of the name is followed.
   void check_step(PyObject* object, PyObject* rest) const;
 
-  // Checks the object of the whole name, under its own name too, for every use of the
-  // name.
+  // Checks the object that the whole name denotes, also under the object's own name,
+  // for every use of the payload's name.
   void check_object(PyObject* object) const;
 
  private:

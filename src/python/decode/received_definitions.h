@@ -1,7 +1,8 @@
 #pragma once
 
 // Classes and modules that a payload defines. An object that this process already has
-// under the same id stays, and is merged with the payload once that is built.
+// under the same id stays, and is merged with the payload once that is built. What is
+// reused from earlier payloads is in python/cache.
 
 #include <Python.h>
 
@@ -35,8 +36,8 @@ class NodeObserver {
   ~NodeObserver() = default;
 };
 
-// For one payload. The destructor undoes what was not applied. Functions that run
-// foreign code throw its exceptions, as PyError.
+// The received definitions of one payload. The destructor undoes changes that were not
+// applied. Functions that run foreign code throw its exceptions, as PyError.
 class ReceivedDefinitions {
  public:
   // All arguments must outlive it.
@@ -95,8 +96,8 @@ class ReceivedDefinitions {
   bool has_targets() const { return !targets_.empty(); }
   // Where the last target ends, from the start of the payload; 0 if there are none.
   std::size_t targets_end() const;
-  // The object that the class will keep in place of `value`, the target that references
-  // with this number mean; null if it will take the value.
+  // The object that the class will keep in place of `value`, the target of references
+  // with this number; null if it will take the value.
   Ref resolve_early(std::size_t number, PyObject* value);
 
   // The observer must outlive this.

@@ -40,7 +40,7 @@ class ArrayViews {
   // arrays.
   Ref plan(const State& state) const;
 
-  // The plan's answer for an array, as of a reducer, or null.
+  // The plan's reduced form of an array, or null.
   static Ref answer(PyObject* plan, PyObject* array);
 
  private:

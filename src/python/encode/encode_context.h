@@ -27,7 +27,7 @@ namespace waybill::py {
 struct EncodeOptions {
   // Write the root function by value even if it could be imported.
   bool root_by_value = false;
-  // Skip objects that cannot travel. The result is no payload.
+  // Skip objects that cannot travel. The result is not a payload.
   bool passes_over = false;
   // Write no ids, so that classes are identified by their content.
   bool names_no_ids = false;

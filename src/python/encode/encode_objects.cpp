@@ -105,7 +105,7 @@ bool GraphEncoder::write_instance(PyObject* object) {
     out.map(0);
     return true;
   }
-  out.map(countable(count));
+  out.map(checked_count(count));
   context_.stack.push(Frame::Kind::kDict, dict.get(), count);
   context_.stack.back().is_state = true;
   context_.stack.back().owner = Ref::share(object);
@@ -243,7 +243,7 @@ bool GraphEncoder::write_refused(PyObject* object) {
 void GraphEncoder::push_plan(PyObject* object, std::unique_ptr<Plan> plan) {
   context_.stack.push_plan(object, std::move(plan));
   if (context_.stack.back().synthesized > kMaxSynthesized) {
-    context_.fail("is made by reducers out of each other without end");
+    context_.fail("is reduced without end: each reducer makes a new object");
   }
 }
 

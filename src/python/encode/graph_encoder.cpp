@@ -62,7 +62,7 @@ void GraphEncoder::finish_imports() {
 }
 
 void GraphEncoder::encode_first(PyObject* tuple) {
-  context_.out.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
+  context_.out.node(NodeTag::kTuple, checked_count(PyTuple_GET_SIZE(tuple)));
   walk(tuple, [&] {
     push_after_first(tuple);
     write_value(PyTuple_GET_ITEM(tuple, 0));
@@ -139,7 +139,7 @@ bool GraphEncoder::write_content(PyObject* object) {
       context_.refer_or_add(key_of(object)))
     return false;
   if (PyBytes_CheckExact(object)) return context_.binary(object), false;
-  // For pickle, complex numbers are no leaves: reducers of a Pickler apply to them.
+  // For pickle, complex numbers are not leaves: reducers of a Pickler apply to them.
   const bool may_be_reduced =
       PyComplex_CheckExact(object) && (context_.hooks().dispatch_table != nullptr ||
                                        context_.hooks().reducer_override != nullptr);
@@ -166,17 +166,17 @@ bool GraphEncoder::write_content(PyObject* object) {
 bool GraphEncoder::write_container(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyDict_Type) {
-    context_.out.map(countable(PyDict_GET_SIZE(object)));
+    context_.out.map(checked_count(PyDict_GET_SIZE(object)));
     context_.stack.push(Frame::Kind::kDict, object, PyDict_GET_SIZE(object));
     return true;
   }
   if (type == &PyList_Type) {
-    context_.out.array(countable(PyList_GET_SIZE(object)));
+    context_.out.array(checked_count(PyList_GET_SIZE(object)));
     context_.stack.push(Frame::Kind::kList, object, PyList_GET_SIZE(object));
     return true;
   }
   if (type == &PyTuple_Type) {
-    context_.out.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(object)));
+    context_.out.node(NodeTag::kTuple, checked_count(PyTuple_GET_SIZE(object)));
     context_.stack.push(Frame::Kind::kTuple, object, PyTuple_GET_SIZE(object));
     return true;
   }
@@ -184,7 +184,7 @@ bool GraphEncoder::write_container(PyObject* object) {
 }
 
 bool GraphEncoder::write_set(PyObject* object, wire::NodeTag tag) {
-  context_.out.node(tag, countable(PySet_GET_SIZE(object)));
+  context_.out.node(tag, checked_count(PySet_GET_SIZE(object)));
   if (write_common_elements(object, context_.out)) return false;
   const Ref items = elements_of(object);
   if (write_elements(items.get(), context_.out, nullptr, kElementDepth)) return false;

@@ -41,10 +41,10 @@ class GraphEncoder {
 
   EncodeContext& context() { return context_; }
   const EncodeContext& context() const { return context_; }
-  // The cached definitions and other sections, if the value has nothing but plain data;
+  // The cached definitions and other sections, if the value contains only plain data;
   // null if the context has them.
   const CachedHead* head() const;
-  // Whether the other sections contain nothing but the needs of the definitions.
+  // Whether the other sections contain only the needs of the definitions.
   bool is_head_new() const { return is_head_new_; }
   BytesView payload() const { return context_.out.view(); }
 
@@ -71,12 +71,13 @@ class GraphEncoder {
   bool may_recur(PyObject* object) const {
     return Py_REFCNT(object) > 1 || context_.hooks().memo != nullptr;
   }
-  // Writes a common leaf inline, if no hook has to be asked. False if it did not.
+  // Writes a common leaf inline unless there is a persistent_id hook. Returns whether
+  // it wrote.
   [[gnu::always_inline]] bool write_inline(PyObject* object) {
     return context_.hooks().persistent_id == nullptr &&
            write_common(object, context_.out);
   }
-  // Writes a reference to an object that is written already. False if it did not.
+  // Writes a reference to an object that is already written. Returns whether it wrote.
   bool refer_if_written(PyObject* object) {
     if (Py_REFCNT(object) == 1 || is_watched_ || context_.hooks().by_value != nullptr) {
       return false;

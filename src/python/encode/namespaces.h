@@ -19,7 +19,7 @@
 
 namespace waybill::py {
 
-// The __name__ with which a namespace travels; borrowed, null if it is no str.
+// The __name__ with which a namespace travels; borrowed; null if it is not a str.
 PyObject* namespace_name(const State& state, PyObject* globals);
 
 // The namespaces of functions in a payload. Readers merge namespaces with equal name,

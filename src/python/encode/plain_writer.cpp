@@ -60,7 +60,7 @@ void write_complex(PyObject* object, Writer& out) {
 }
 
 bool write_items(PyObject* tuple, Writer& out, CodeInfos* infos, int depth) {
-  out.node(NodeTag::kTuple, countable(PyTuple_GET_SIZE(tuple)));
+  out.node(NodeTag::kTuple, checked_count(PyTuple_GET_SIZE(tuple)));
   return std::ranges::all_of(items_of(tuple), [&](PyObject* item) {
     return write_plain(item, out, infos, depth + 1);
   });
@@ -170,7 +170,7 @@ bool write_plain(PyObject* object, Writer& out, CodeInfos* infos, int depth) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyTuple_Type) return write_items(object, out, infos, depth);
   if (type == &PyFrozenSet_Type) {
-    out.node(NodeTag::kFrozenSet, countable(PySet_GET_SIZE(object)));
+    out.node(NodeTag::kFrozenSet, checked_count(PySet_GET_SIZE(object)));
     return write_common_elements(object, out) ||
            write_elements(elements_of(object).get(), out, infos, depth);
   }

@@ -21,7 +21,7 @@ bool write_leaf(PyObject* object, wire::Writer& out);
 
 // Converts a number of items for msgpack. Throws PyError: OverflowError if msgpack
 // cannot count that many.
-inline std::size_t countable(Py_ssize_t count) {
+inline std::size_t checked_count(Py_ssize_t count) {
   // A node's array has the tag too.
   if (static_cast<std::size_t>(count) >= wire::kMaxCount) refuse_too_many();
   return static_cast<std::size_t>(count);
@@ -79,7 +79,7 @@ inline constexpr int kElementDepth = kMaxPlainDepth - 16;
 // value is not plain or nested too deeply.
 bool write_plain(PyObject* object, wire::Writer& out, CodeInfos* infos, int depth = 0);
 
-// The elements of a set or frozenset as a tuple, if they are countable(). Runs no
+// The elements of a set or frozenset as a tuple, if they are checked_count(). Runs no
 // Python code, not even finalizers.
 Ref elements_of(PyObject* set);
 

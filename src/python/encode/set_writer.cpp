@@ -26,8 +26,8 @@ namespace {
 constexpr std::size_t kBlock = 32;
 
 // Sorts the bytes of the elements of one set in place. The bytes of an element are
-// never a prefix of those of another. Nothing but the elements, at most `most`, may be
-// written to `out` before apply().
+// never a prefix of those of another. Until apply(), only the elements may be written
+// to `out`, at most `most` of them.
 class ElementOrder {
  public:
   ElementOrder(wire::Writer& out, std::size_t most) : out_(out) {
@@ -139,8 +139,8 @@ std::string repr_text(PyObject* object) {
   return text_of(repr.get()).substr(0, kMaxRepr);
 }
 
-// The sort key of an element. Keys of elements that are not plain sort last: 0xc1 is no
-// msgpack byte.
+// The sort key of an element. Keys of elements that are not plain sort last: 0xc1 is
+// not a msgpack byte.
 std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int depth) {
   wire::Writer scratch;
   if (write_plain(object, scratch, nullptr, kElementDepth)) {
@@ -190,7 +190,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
 }  // namespace
 
 Ref elements_of(PyObject* set) {
-  static_cast<void>(countable(PySet_GET_SIZE(set)));
+  static_cast<void>(checked_count(PySet_GET_SIZE(set)));
   const CollectorPause pause;
   return Ref::steal(PySequence_Tuple(set));
 }

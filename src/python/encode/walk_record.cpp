@@ -13,7 +13,7 @@ namespace waybill::py {
 
 namespace {
 
-// Numbers, text and the like of fewer bytes are no parts of their own.
+// Simple values (numbers, text) of fewer bytes are not parts of their own.
 constexpr std::uint64_t kLeastLeaf = 64;
 
 Written measure(const EncodeContext& context) {
@@ -31,7 +31,7 @@ Label label_at(const EncodeContext& context, std::size_t depth) {
   return depth == 0 ? Label{} : context.stack.label_at(depth - 1);
 }
 
-// Whether what was written from there on begins with a reference to something earlier.
+// Whether the bytes written since `begin` start with a reference.
 bool is_reference(const EncodeContext& context, const Written& begin) {
   return wire::size_of_reference(context.out.view().subspan(begin.payload)) != 0;
 }
@@ -41,16 +41,16 @@ bool is_reference(const EncodeContext& context, const Written& begin) {
 void WalkRecord::begin(const EncodeContext& context) {
   begin_ = measure(context);
   depth_ = context.stack.size();
-  if (++begun_ % kStep != 0 || !tell_) return;
+  if (++begun_ % kStep != 0 || !progress_) return;
   is_stopped_ = true;
-  tell_(begun_, begin_.total());
+  progress_(begun_, begin_.total());
   is_stopped_ = false;
 }
 
 void WalkRecord::written(const EncodeContext& context, PyObject* object) {
   const bool is_open = context.stack.size() > depth_;
   if (!is_open && is_reference(context, begin_)) return add_reference(context, object);
-  // The state of an object is the object.
+  // The dict of an instance is part of the instance.
   if (depth_ != 0 && context.stack.is_at_state(depth_ - 1)) return;
   add(object);
   if (is_open) {
@@ -105,7 +105,7 @@ void WalkRecord::popped(const EncodeContext& context) {
   }
 }
 
-// What the part hangs on is still where it was: so it is asked only if it is to stay.
+// The parent is still on the stack, so the label is made only for a part that is kept.
 void WalkRecord::close(const EncodeContext& context, std::size_t part,
                        std::size_t depth) {
   Part& closed = parts_[part];
@@ -122,8 +122,8 @@ void WalkRecord::close(const EncodeContext& context, std::size_t part,
   if (parts_.size() > most_) fold();
 }
 
-// A part that is closed has no more bytes than what holds it, so what is taken together
-// with its holder has nothing left that stays.
+// A closed part has at most the bytes of its holder, so when a holder is folded, all
+// its descendants are folded too.
 void WalkRecord::fold() {
   std::vector<bool> is_open(parts_.size());
   for (const Open& open : open_) is_open[open.part] = true;
@@ -152,7 +152,7 @@ void WalkRecord::fold() {
     blocker.part = place_of[blocker.part];
     for (Blocked::Way& way : blocker.ways) way.parent = place_of[way.parent];
   }
-  // More than that has to stay: the next time comes when there is twice as much.
+  // If more parts than that are kept, the next fold waits until their number doubles.
   most_ = std::max(most_, 2 * end);
 }
 

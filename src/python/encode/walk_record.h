@@ -1,8 +1,8 @@
 #pragma once
 
-// What a walk came to, object by object: how each hangs on what holds it, which bytes
-// it brought, and why it cannot travel if it cannot. The encoder fills it while it
-// writes; a walk that is not recorded does nothing of it.
+// The record of a walk over objects: for each object its parent and label, its bytes
+// and, if it cannot travel, the reason. The encoder fills it while it writes. Without a
+// record, the encoder skips this work.
 
 #include <Python.h>
 
@@ -20,7 +20,7 @@ namespace waybill::py {
 
 struct EncodeContext;
 
-// How much was written: to the payload, of code bodies and of stored buffers.
+// The amounts written so far: to the payload, as code bodies and as stored buffers.
 struct Written {
   std::uint64_t payload = 0;
   std::uint64_t code = 0;
@@ -32,20 +32,21 @@ struct Written {
 
 class WalkRecord {
  public:
-  // An object of which something was written. The root stands first, and a part after
-  // the one that holds it.
+  // An object for which bytes were written. The root is first, and holders precede
+  // their parts.
   struct Part {
     std::size_t parent = 0;
     Label label;
     Ref object;
     Written begin, end;
-    // It cannot travel, or leads to what cannot.
+    // Whether it is a blocker or an ancestor of one.
     bool is_listed = false;
 
     std::uint64_t bytes() const { return end.total() - begin.total(); }
   };
 
-  // An object that cannot travel, and how each that refers to it does.
+  // A blocker: an object that cannot travel, with the edges to it from the objects that
+  // refer to it.
   struct Blocked {
     std::size_t part = 0;
     std::string reason;
@@ -53,57 +54,58 @@ class WalkRecord {
       std::size_t parent;
       Label label;
     };
-    std::vector<Way> ways;  // At most kMostWays; the first is the part's own.
+    std::vector<Way> ways;  // At most kMostWays; the first is that of `part`.
     std::uint64_t way_count = 0;
   };
   static constexpr std::size_t kMostWays = 100;
 
-  // More parts than that are never kept, but for those that lead to what cannot travel:
-  // the smallest are taken together with what holds them.
+  // The most parts that are kept, apart from blockers and their ancestors; the smallest
+  // parts are merged into their holders.
   static constexpr std::size_t kMostParts = 20'000;
 
-  // Called every kStep objects, with how many were met and the bytes that were written.
-  // What it throws ends the walk.
-  using Tell = std::function<void(std::uint64_t objects, std::uint64_t bytes)>;
+  // Called every kStep objects with the number of objects visited and of bytes written
+  // so far. An exception from it ends the walk.
+  using ProgressCallback =
+      std::function<void(std::uint64_t objects, std::uint64_t bytes)>;
   static constexpr std::uint64_t kStep = 1 << 16;
-  void watch(Tell tell) { tell_ = std::move(tell); }
+  void watch(ProgressCallback tell) { progress_ = std::move(tell); }
 
-  // For a walk that begins anew.
+  // Drops the parts, before a walk starts again.
   void clear() {
     WalkRecord begun;
-    begun.tell_ = std::move(tell_);
+    begun.progress_ = std::move(progress_);
     *this = std::move(begun);
   }
 
   // ---- Called by the encoder -------------------------------------------------------
 
-  // Something is to be written.
+  // Called before an object is written.
   void begin(const EncodeContext& context);
-  // It was, or frames were pushed for it: then more of it comes until the stack is as
-  // low as it was.
+  // Called after an object was written, or after frames were pushed for it. In that
+  // case the object is complete when the stack is back at its depth.
   void written(const EncodeContext& context, PyObject* object);
-  // It cannot travel; a nil stands in its place.
+  // Called when an object cannot travel; a nil is written in its place.
   void blocked(const EncodeContext& context, PyObject* object, std::string reason);
-  // A frame was popped.
+  // Called after a frame was popped.
   void popped(const EncodeContext& context);
-  // Whether what is thrown came from who watches, and is no object's.
+  // Whether the current exception comes from the progress callback.
   bool is_stopped() const { return is_stopped_; }
 
   // ---- The result ------------------------------------------------------------------
 
   const std::vector<Part>& parts() const { return parts_; }
   const std::vector<Blocked>& blockers() const { return blockers_; }
-  // Parts that were taken together with what holds them.
+  // The number of parts that were merged into their holders.
   std::uint64_t summed_up() const { return summed_up_; }
 
  private:
   struct Open {
     std::size_t part;
-    std::size_t depth;  // Of the stack, when it began.
+    std::size_t depth;  // Of the stack, when the part began.
   };
   static constexpr std::uint64_t kLargest = std::uint64_t{1} << 62;
 
-  // The innermost part that is open; the root, before there is one.
+  // The innermost open part; the root if there is none.
   std::size_t around() const { return open_.empty() ? 0 : open_.back().part; }
   void add(PyObject* object);
   // `depth`: of the stack, when the part began.
@@ -117,14 +119,14 @@ class WalkRecord {
   std::vector<Blocked> blockers_;
   std::unordered_map<PyObject*, std::size_t> blocker_of_;
   std::size_t most_ = kMostParts;
-  std::uint64_t least_ = 0;  // Bytes of a part that stays.
+  std::uint64_t least_ = 0;  // The least size of a part that is kept.
   std::uint64_t summed_up_ = 0;
-  Tell tell_;
+  ProgressCallback progress_;
   std::uint64_t begun_ = 0;
   bool is_stopped_ = false;
-  // Of what begin() announced.
+  // The amounts written at the last begin().
   Written begin_;
-  std::size_t depth_ = 0;  // Of the stack.
+  std::size_t depth_ = 0;  // Of the stack, at the last begin().
 };
 
 }  // namespace waybill::py

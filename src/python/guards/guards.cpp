@@ -199,7 +199,7 @@ class ReachGuards::Recorder : public ReachVisitor {
   bool add_container(PyObject* value, int depth) {
     const Py_ssize_t count = item_count(value);
     if (depth == kMaxDepth || count > static_cast<Py_ssize_t>(kMaxGuards)) return false;
-    // A function in a dict or list of a class is no method.
+    // A function in a dict or list of a class is not a method.
     const bool is_in_class = std::exchange(is_in_class_, false);
     const bool is_recorded = add_object(value) &&
                              add({.kind = Guard::Kind::kContainer,

@@ -31,11 +31,11 @@ class ReachGuards {
   // False if a visited class has no version, so that changes of it cannot be detected.
   bool is_checkable() const { return is_checkable_; }
 
-  // Whether a class, or a function with the same code, reaches the same as in record().
-  // Every look-up is repeated. Only an unchanged version of a class is taken as proof
+  // Whether a class, or a function with the same code, still reaches the same objects
+  // as in record(). Repeats every look-up. Only an unchanged version of a class proves
   // that its dict has not changed. `visited` gets the objects that correspond to those
   // of record(), in the same order. Cost: a few dict look-ups for each global and each
-  // class. May run Python code, in dicts whose keys are no exact text.
+  // class. May run Python code, in dicts with keys that are not exact strs.
   bool are_satisfied(const State& state, CodeInfos& infos, PyObject* root,
                      VisitedObjects& visited) const;
 
@@ -65,7 +65,7 @@ class ReachGuards {
       kObject,      // An object without content of its own: a cell, a dict.
     };
     Kind kind = Kind::kAbsent;
-    bool is_shared = false;  // kConstant: long enough to be referred to.
+    bool is_shared = false;  // kConstant: written once; later uses are references.
     // kVisited: number of the object. kContainer, kCall, kCount: number of items.
     // kNamespace: flags. kType, kMembers: version of the class.
     std::uint32_t number = 0;

@@ -61,7 +61,7 @@ struct ReducedForm {
 ReducedForm reduced_form_of(const State& state, PyObject* object);
 
 // Sets `dict` to the dict of an instance, or to null if it has none. False if the dict
-// is no exact dict, overrides reduction, or has another owner, who may send it too.
+// is not an exact dict, overrides reduction, or has another owner, who may send it too.
 bool find_own_dict(const State& state, PyObject* object, Ref& dict);
 
 // Whether an annotation neither is nor contains text.

@@ -121,11 +121,11 @@ void evaluate_annotations(const State& state, PyObject* type);
 // this dict do not travel.
 bool is_unsent_annotations(const State& state, PyObject* dict, PyObject* name);
 
-// Visits the globals that code names, but for those that every namespace has.
+// Visits the globals that code names, except those that every namespace has.
 template <typename Visitor>
 bool walk_globals(const State& state, PyObject* globals, const CodeInfo& info,
                   Visitor& visitor) {
-  visitor.leave_class();  // A function in globals is no method.
+  visitor.leave_class();  // A function in globals is not a method.
   for (const GlobalUse& use : info.globals) {
     if (is_in_every_namespace(state.names, use.name)) continue;
     if (!visitor.visit_value(look_up(state, globals, use.name), true)) return false;

@@ -26,8 +26,8 @@ inline void ignore_error(PyObject* kind) {
   PyErr_Clear();
 }
 
-// Takes the current error away, so that something else can be tried. The error is
-// dropped unless it is restored.
+// Takes the current error, so that a caller can try another way. The error is dropped
+// unless it is restored.
 class PendingError {
  public:
   PendingError() {

@@ -18,7 +18,7 @@ namespace waybill::py {
 // object cannot be resized; its owner may still write to them.
 class BufferView {
  public:
-  // `has_format`: also asks for format and shape of the items, which not all exporters
+  // `has_format`: also requests format and shape of the items, which not all exporters
   // have.
   explicit BufferView(PyObject* object, bool has_format = false) {
     const int format = has_format ? PyBUF_FORMAT : 0;

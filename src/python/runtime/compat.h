@@ -19,7 +19,7 @@
 
 namespace waybill::py {
 
-// In the form of CodeView::version.
+// The version of this Python, in the form of CodeView::version.
 inline constexpr int kPythonVersion = PY_MAJOR_VERSION * 100 + PY_MINOR_VERSION;
 // Whether classes have a __firstlineno__.
 inline constexpr bool kHasClassLines = PY_VERSION_HEX >= 0x030D0000;
@@ -242,7 +242,7 @@ inline std::uint32_t type_version(PyTypeObject* type) {
   return type->tp_version_tag;
 }
 
-// The offset, in instances, of the slot that a descriptor accesses; 0 if it is no slot.
+// The offset, in instances, of the slot that a descriptor accesses; 0 for others.
 inline Py_ssize_t offset_of_member(PyObject* descriptor) {
   if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) return 0;
   const auto* member = reinterpret_cast<PyMemberDescrObject*>(descriptor)->d_member;

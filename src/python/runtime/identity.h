@@ -53,7 +53,7 @@ class ObjectIds {
  private:
   Ref distinguish(Ref id, PyObject* object);
 
-  std::map<std::string, PyObject*> written_;  // Ids of objects that are no classes.
+  std::map<std::string, PyObject*> written_;  // Ids of objects other than classes.
 };
 
 }  // namespace waybill::py

@@ -269,7 +269,7 @@ Ref name_of_builtin_type(const State& state, PyObject* object) {
 
 GlobalName find_function(const State& state, PyObject* function) {
   auto* f = as_function(function);
-  // "<lambda>" and "f.<locals>.g" are no paths.
+  // "<lambda>" and "f.<locals>.g" are not paths.
   if (PyUnicode_FindChar(f->func_qualname, '<', 0,
                          PyUnicode_GET_LENGTH(f->func_qualname), 1) >= 0) {
     return {};

@@ -14,7 +14,7 @@
 
 namespace waybill::py {
 
-// The current sys.modules; null if a program has replaced it by something that is no
+// The current sys.modules; null if a program has replaced it by an object that is not a
 // dict.
 PyObject* sys_modules(const State& state);
 
@@ -141,8 +141,7 @@ Ref name_of_builtin_type(const State& state, PyObject* object);
 // Whether builtins has this object under a name.
 bool is_in_builtins(const State& state, PyObject* object, PyObject* name);
 
-// ---- Lazy imports, namespaces
-// ---------------------------------------------------------
+// ---- Lazy imports, namespaces -----------------------------------------------------
 
 // Whether `object` is an unresolved lazy import (3.15).
 inline bool is_lazy_import(const State& state, PyObject* object) {

@@ -41,7 +41,7 @@ inline void require(const State& state, const Result<void>& result) {
 [[noreturn]] void raise_decode(const State& state, ErrorCode code, std::size_t offset,
                                std::string detail);
 // The object that cannot travel, as an EncodeError describes it. The attributes of the
-// exception have the same names, but for `short_path`, which is `short`.
+// exception have the same names, except that `short_path` is `short`.
 struct Culprit {
   std::string path;  // From the root, without the type.
   std::string short_path;

@@ -22,7 +22,7 @@ class Ref {
   }
   // Takes over a new reference that may be null without an error.
   static Ref steal_or_null(PyObject* object) { return Ref(object); }
-  // Shares an object that somebody else owns; null stays null.
+  // Takes a new reference to a borrowed object; null stays null.
   static Ref share(PyObject* object) {
     Py_XINCREF(object);
     return Ref(object);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The state of waybill in one interpreter. It hangs on the extension module, or on a
+// The state of waybill in one interpreter. It belongs to the extension module, or to a
 // value of the embedding program. There is no other state.
 
 #include <Python.h>

@@ -27,7 +27,7 @@ bool DictLookupCache::is_equal(PyObject* a, PyObject* b) {
 PyObject* DictLookupCache::fill(Entry& entry, PyObject* dict, PyObject* name) {
   const std::uint64_t version = dict_version(dict);
   PyObject* value = raw_get(dict, name);
-  // Keys that are no exact str may run Python code, which may change the dict.
+  // Keys that are not exact strs may run Python code, which may change the dict.
   if (dict_version(dict) != version) return value;
   if (kInternedIsImmortal && !PyUnicode_CHECK_INTERNED(name)) return value;
   // A name in a dict is usually interned already, so the table does not keep names

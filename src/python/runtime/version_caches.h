@@ -47,7 +47,7 @@ class DictLookupCache {
 
  private:
   struct Entry {
-    std::uint64_t version = 0;  // Of the dict; 0 is no version.
+    std::uint64_t version = 0;  // Of the dict; 0: none.
     Ref name{};                 // Interned.
     PyObject* value = nullptr;  // Owned by the dict while it has this version.
   };
@@ -98,7 +98,7 @@ class OrdinaryTypes : public TypeCache {
  public:
   // Whether a class is ordinary: object.__new__ makes its instances, their state is set
   // in a plain dict, and no finalizer is called. Runs Python code only if the dict of
-  // the class has keys that are no exact str, and only on a miss. Throws PyError.
+  // the class has keys that are not exact strs, and only on a miss. Throws PyError.
   bool is_ordinary(const Names& names, PyTypeObject* type);
 };
 

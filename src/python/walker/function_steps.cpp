@@ -82,7 +82,7 @@ bool is_attribute_getter(PyObject* object) {
 }
 
 // Whether an object is the builtin getattr or hasattr, under any name.
-bool is_reading_function(PyObject* object) {
+bool is_getattr_or_hasattr(PyObject* object) {
   if (!PyCFunction_CheckExact(object)) return false;
   const char* name = reinterpret_cast<PyCFunctionObject*>(object)->m_ml->ml_name;
   return std::strcmp(name, "getattr") == 0 || std::strcmp(name, "hasattr") == 0;
@@ -156,7 +156,7 @@ void FunctionFlow::read_attribute(const Scope& scope, ValueId id, const Target& 
       imports_.mark_untraceable();
       escape_to_names(scope, id, from);
     } else {
-      // Attributes that are no modules are not followed.
+      // Only attributes that are modules are followed.
       record_importer(raw_get(PyModule_GetDict(object), name));
       step(scope, id, from, name, result);
     }
@@ -319,7 +319,7 @@ bool DataNames::are_read() {
   const auto is_reader = [&](const GlobalUse& use) {
     PyObject* value = raw_get(function_->func_globals, use.name);
     return value != nullptr &&
-           (is_attribute_getter(value) || is_reading_function(value));
+           (is_attribute_getter(value) || is_getattr_or_hasattr(value));
   };
   if (info.uses_attribute_readers || std::ranges::any_of(info.globals, is_reader)) {
     return !all().empty();

@@ -42,7 +42,7 @@ struct Target {
 struct ModuleNeed {
   Ref module;
   std::vector<Ref> names;  // One entry for each use; names may repeat.
-  bool is_whole = false;   // Code may ask for anything in it.
+  bool is_whole = false;   // Code may use any name of the module.
 };
 
 // An import that code was found to need.
@@ -115,8 +115,8 @@ class ImportCollector {
   // take_needs() includes what it needs of the script's module.
   void follow(PyObject* function);
 
-  // What the functions that were followed since the last call need of modules by value
-  // and of the script's module.
+  // The names, in modules by value and in the script's module, that the functions
+  // followed since the last call need.
   std::vector<ModuleNeed> take_needs() { return std::exchange(needs_, {}); }
 
   // Top-level packages by value whose code, in the functions added so far, may import
@@ -130,7 +130,7 @@ class ImportCollector {
   // Follows the code. Call once, when all values are known.
   void finish();
 
-  // The needs that finish() finds for code alone, when nothing but data is added after
+  // The needs that finish() finds for code alone, when only data is added after
   // `first`. Collectors that fork from `first` add these needs even if the program has
   // changed since, and follow the functions of `first` again only if they have added
   // functions or module values of their own.
@@ -184,10 +184,10 @@ class ImportCollector {
   // Called for a look-up that the trace cannot record.
   void mark_untraceable() { is_replayable_ = false; }
 
-  // Code needs a module and, unless `name` is null, what the module has under that
-  // name. Ignored for modules that neither travel by value nor are the script's.
+  // Code needs a module or, unless `name` is null, the object of that name in the
+  // module. Ignored for modules that neither travel by value nor are the script's.
   void need(PyObject* module, PyObject* name);
-  // Code may ask for anything in the module.
+  // Code may use any name of the module.
   void need_whole(PyObject* module);
   // Whether `object` imports modules by computed names, and modules by value exist.
   bool is_importer(PyObject* object) const {
@@ -195,7 +195,7 @@ class ImportCollector {
   }
   // Records that code with these globals uses an importer.
   void record_importer(PyObject* globals);
-  // Records a module that code hands to something that is not followed.
+  // Records a module that code passes to a use that the walk does not follow.
   void escape(PyObject* module, bool imported);
   const std::vector<Target>& escaped() const { return escaped_; }
   // Records that an import statement of some body names this module.

@@ -19,7 +19,7 @@ MULTIPLE, CONSTANT = 256, 1 << 20  # The constant is enough for 512 inside each 
 # What loads() with options runs of waybill's own, and what makes its errors.
 OWN_CODE = {
     *("loads_with", "decode_options", "load_options_of", "chosen", "opaque_of"),
-    *("ready", "_handle_of"),
+    *("convert", "_handle_of"),
 }
 
 events = []

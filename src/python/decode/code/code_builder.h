@@ -39,7 +39,7 @@ class CodeBuilder {
   // Compiles all code of another Python version that the payload uses, so that it fails
   // before anything is built. `uses`: indices of bodies, in the order of the payload.
   void compile_all(std::span<const std::uint32_t> uses);
-  // Sets the exception that tells why the code cannot be built here. The caller then
+  // Sets the exception that explains why the code cannot be built here. The caller then
   // builds no code.
   void refuse(Ref error) {
     refusal_ = std::move(error);

@@ -22,8 +22,8 @@ struct CodeLocation {
   BytesView line_table;
 };
 
-// For one envelope, which check_python() and verify() have accepted, and which must
-// outlive this.
+// Compiles the units of one envelope. check_python() and verify() must have accepted
+// the envelope, which must outlive this.
 class UnitCompiler {
  public:
   // Throws PyError: DecodeError for damaged texts.

@@ -38,7 +38,7 @@ Ref make_range(GraphDecoder& decoder, Frame& frame) {
       frame.node->children, [](const Ref& child) { return PyLong_Check(child.get()); });
   if (!are_ints || PyObject_IsTrue(frame.part<NodeTag::kRange>("step")) == 0) {
     decoder.fail(ErrorCode::kMalformed,
-                 "a range has three ints, of which the step is not 0");
+                 "a range has three ints, and its step is not 0");
   }
   Ref range = Ref::steal(PyObject_CallFunctionObjArgs(
       reinterpret_cast<PyObject*>(&PyRange_Type), frame.part<NodeTag::kRange>("start"),
@@ -171,8 +171,7 @@ Ref make_function(GraphDecoder& decoder, Frame& frame) {
   Py_ssize_t count = PyTuple_GET_SIZE(closure.get());
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (PyCell_Check(PyTuple_GET_ITEM(closure.get(), i))) continue;
-    decoder.fail(ErrorCode::kMalformed,
-                 "a closure that holds something else than cells");
+    decoder.fail(ErrorCode::kMalformed, "a closure with an item that is not a cell");
   }
   if (decoder.code().is_foreign()) {
     closure = decoder.code().closure_for(code.get(), body, closure.get());
@@ -180,7 +179,7 @@ Ref make_function(GraphDecoder& decoder, Frame& frame) {
   }
   auto* code_object = reinterpret_cast<PyCodeObject*>(code.get());
   if (count != PyCode_GetNumFree(code_object)) {
-    decoder.fail(ErrorCode::kMalformed, "a closure of another length than the code's");
+    decoder.fail(ErrorCode::kMalformed, "a closure whose length is not that of code");
   }
   Ref function = Ref::steal(PyFunction_New(code.get(), globals));
   if (count != 0) check(PyFunction_SetClosure(function.get(), closure.get()));
@@ -195,9 +194,8 @@ Ref make_code(GraphDecoder& decoder, Frame& frame) {
 Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
   // Nothing checks the object once the import is resolved.
   if (decoder.hooks().gate != nullptr || decoder.hooks().find_class != nullptr) {
-    decoder.fail(
-        ErrorCode::kRefused,
-        "a lazy import, which neither a policy nor find_class() can look into");
+    decoder.fail(ErrorCode::kRefused,
+                 "a lazy import, which neither a policy nor find_class() can check");
   }
   Ref module = Ref::share(frame.part<NodeTag::kLazyImport>("module"));
   Ref name = Ref::share(frame.part<NodeTag::kLazyImport>("name"));

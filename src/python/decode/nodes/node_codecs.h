@@ -17,8 +17,7 @@ namespace waybill::py {
 // The row of a tag, or null.
 const NodeCodec* node_codec(std::uint8_t tag);
 
-// ---- Functions of rows: they run foreign code, and throw PyError
-// ---------------------
+// ---- Functions of rows: they run foreign code, and throw PyError ------------------
 
 // The object that the name of a kGlobal node means.
 Ref look_up_global(GraphDecoder& decoder, Frame& frame);
@@ -30,8 +29,7 @@ Ref call_new(GraphDecoder& decoder, Frame& frame);
 Ref finish_reduced(GraphDecoder& decoder, Frame& frame);
 Ref finish_new(GraphDecoder& decoder, Frame& frame);
 
-// ---- Functions and classes
-// -----------------------------------------------------------
+// ---- Functions and classes --------------------------------------------------------
 
 // The attribute of a function that a field sets; null if the field sets none.
 const char* attribute_of_function(wire::FunctionField field);
@@ -43,8 +41,7 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
 void set_class_attribute(const State& state, PyObject* cls, PyObject* name,
                          PyObject* value);
 
-// ---- Opaque objects: placeholders for nodes that cannot be built here
-// -----------------
+// ---- Opaque objects: placeholders for nodes that cannot be built here -------------
 //
 // loads(data, code="opaque") asks for them. They show the content of the node, and do
 // nothing. Python's half is waybill._kinds.opaque.

@@ -36,8 +36,8 @@ void demand_counted_keys(GraphDecoder& decoder, PyObject* callable,
   for (PyObject* argument : arguments) {
     if (!has_unchecked_keys(argument)) continue;
     decoder.fail(ErrorCode::kLimitExceeded,
-                 "a dict that is made of something else than a dict, so that "
-                 "max_key_steps cannot count what its keys take");
+                 "a dict that is not made from a dict, so that max_key_steps "
+                 "cannot count the cost of its keys");
   }
 }
 

@@ -130,7 +130,7 @@ class ModuleNeeds {
     Ref module;
     WrittenNames wanted;
     std::vector<Ref> waiting;  // Names of `wanted` that may not be written yet.
-    bool is_whole = false;     // Code may ask for anything in the module.
+    bool is_whole = false;     // Code may use any name of the module.
     Py_ssize_t begun = 0;      // Number of calls of begin().
     Py_ssize_t size = 0;       // Number of names when it was added.
     bool is_found = false;     // The receiver can import the module.
@@ -196,8 +196,8 @@ class DeferredGlobals {
     return deferred != nullptr && deferred->carrier.get() == object &&
            !deferred->is_closed;
   }
-  // What is written in place of the carrier: `answer`, as of a reducer, which contains
-  // the carrier, or only `name`, if `answer` is null.
+  // The replacement for the carrier: `answer`, a reduced form that contains the
+  // carrier, or only `name`, if `answer` is null.
   struct Closing {
     Ref name, answer;
   };

@@ -22,7 +22,7 @@ void encode_code(CodeInfos& infos, CodeInfo& info);
 
 // The source of a code object, which is stored in `info`. If there is none, returns
 // null and sets `reason`. `owner`: the class whose method this is, or null; libraries
-// that generate methods are asked for the source of a class's methods. Runs Python
+// that generate methods provide the source of a class's methods. Runs Python
 // code, such as loaders of modules, unless the source is stored. Throws PyError.
 const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
                             std::string& reason);

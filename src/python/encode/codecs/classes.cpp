@@ -46,7 +46,7 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
     parts = call(context.state.class_parts.get(), type);
   }
   if (context.extensions.extension_of_type(as_type(type)) != nullptr) {
-    context.fail("needs a class in C of a module that travels by value");
+    context.fail("needs a class in C from a module that travels by value");
   }
   if (PyTuple_Check(parts.get()) && PyTuple_GET_SIZE(parts.get()) == 2) {
     // A callable and its arguments: the class has no id.

@@ -113,7 +113,7 @@ void plan_defaults(EncodeContext& context, PyObject* defaults, const CodeInfo& i
   }
   const Py_ssize_t count = PyTuple_GET_SIZE(defaults);
   const Py_ssize_t first = info.code->co_argcount - count;
-  plan.raw().node(NodeTag::kTuple, countable(count));
+  plan.raw().node(NodeTag::kTuple, checked_count(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* name = first + i >= 0
                          ? PyTuple_GET_ITEM(info.code->co_localsplusnames, first + i)
@@ -127,7 +127,7 @@ void plan_keyword_defaults(EncodeContext& context, PyObject* defaults,
                            const CodeInfo& info, Plan& plan) {
   // For names with lone surrogates, exceptions are made, which may start the collector.
   const CollectorPause pause;
-  plan.raw().map(countable(PyDict_GET_SIZE(defaults)));
+  plan.raw().map(checked_count(PyDict_GET_SIZE(defaults)));
   for (const auto& [name, value] : PairsOf(defaults)) {
     if (!PyUnicode_Check(name)) context.fail("has a keyword default without a name");
     write_text(name, plan.raw());

@@ -96,7 +96,7 @@ void plan_array(PyObject* tuple, Py_ssize_t first,
                 Label (*make_label)(const char*, Py_ssize_t), const char* text,
                 Plan& plan) {
   const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-  plan.raw().array(countable(count - first));
+  plan.raw().array(checked_count(count - first));
   for (Py_ssize_t i = first; i < count; ++i) {
     plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), make_label(text, i - first));
   }
@@ -133,7 +133,7 @@ void plan_items(const Reduced& parts, Plan& plan) {
 void plan_pairs(const Reduced& parts, Plan& plan) {
   Ref pairs = parts.pairs == Py_None ? Ref::steal(PyTuple_New(0))
                                      : Ref::steal(PySequence_Tuple(parts.pairs));
-  plan.raw().map(countable(PyTuple_GET_SIZE(pairs.get())));
+  plan.raw().map(checked_count(PyTuple_GET_SIZE(pairs.get())));
   for (PyObject* pair : items_of(pairs.get())) {
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
       raise(PyExc_TypeError, "dict items iterator must return 2-tuples");
@@ -176,7 +176,7 @@ void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
                  name_of_type(keywords));
   }
   plan_arguments(positional, 0, plan);
-  plan.raw().map(countable(PyDict_GET_SIZE(keywords)));
+  plan.raw().map(checked_count(PyDict_GET_SIZE(keywords)));
   for (const auto& [key, value] : PairsOf(keywords)) {
     plan.child(Ref::share(key), Label::of_marker("key"));
     plan.child(Ref::share(value), Label::of_named("argument", key));

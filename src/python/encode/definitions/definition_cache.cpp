@@ -1,3 +1,4 @@
+// Decides whether a cached definition is used: resolve_unit().
 // Tested by tests/python/cache/test_cached_functions.py and test_cached_classes.py.
 
 #include "python/encode/definitions/definition_cache.h"

@@ -75,8 +75,7 @@ struct Unit {
 // run Python code; see ReachGuards::are_satisfied().
 void resolve_unit(State& state, CodeInfos& infos, Unit& unit);
 
-// ---- Heads of envelopes
-// --------------------------------------------------------------
+// ---- Heads of envelopes -----------------------------------------------------------
 
 // The definitions of a payload as they are written.
 struct WrittenDefinitions {

@@ -287,7 +287,7 @@ bool PayloadDefinitions::set_objects(Definition& definition,
       if (counted.find(one.key) != nullptr) continue;
       counted.insert(one.key, 0);
       if (one.kind == Kind::kName) continue;
-      // A namespace without a name is no namespace of another definition.
+      // Other definitions cannot share a namespace without a name.
       if ((one.key & 1) != 0 && namespace_name(written.state, one.object.get())) {
         definition.namespaces.push_back({i, j});
       } else {

@@ -209,9 +209,10 @@ bool PayloadDefinitions::try_define(PyObject* object) {
   return true;
 }
 
-// Finds the strongly connected components of what the node reaches by value and what is
-// not defined yet (R. Tarjan, Depth-first search and linear graph algorithms, 1972).
-// False if one of them cannot be a definition. At most kMostUnits deep.
+// Finds the strongly connected components of the nodes that this node reaches by value
+// and that are not defined yet (R. Tarjan, Depth-first search and linear graph
+// algorithms, 1972). False if one of them cannot be a definition. At most kMostUnits
+// deep.
 bool PayloadDefinitions::walk(Node& node, Plan& plan) {
   node.number = node.lowest = ++walked_;
   node.is_refused = node.is_refused || walked_ - plan.walked_before > kMostUnits;

@@ -46,7 +46,7 @@ struct IncludedDefinition {
 
 // The definitions that some functions and classes need, directly or indirectly. Each
 // definition follows those that it needs, so the closure is computed from the last to
-// the first, and no further than to the one that is asked for.
+// the first, and stops at the requested definition.
 class NeededDefinitions {
  public:
   // `direct`: those that are needed directly. `included` must outlive this.
@@ -61,12 +61,14 @@ class NeededDefinitions {
  private:
   std::span<const IncludedDefinition> included_;
   std::set<std::uint32_t> needed_;
-  std::uint32_t
-      expanded_;  // The needs of definitions from this one on are in `needed_`.
+  // The needs of definitions from this one on are in `needed_`.
+  std::uint32_t expanded_;
 };
 
 class GraphEncoder;
 
+// payload_definitions.cpp selects and writes definitions; definition_encoder.cpp
+// encodes them.
 class PayloadDefinitions {
  public:
   // `context` must outlive this.

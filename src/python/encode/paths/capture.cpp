@@ -1,4 +1,4 @@
-// The code that brought an object along. Tested by tests/python/explain.
+// Finds the code that captured an object. Tested by tests/python/explain.
 
 #include <cstring>
 #include <utility>
@@ -14,19 +14,19 @@ namespace waybill::py {
 
 namespace {
 
-// A value that some code loads, with as much of the path as it goes on with.
+// A load of a value, with as many attributes of the path as the code reads from it.
 struct Load {
   const CodeInfo* info = nullptr;
   ValueId value = 0;
-  std::size_t matched = 0;  // Attributes of the path.
+  std::size_t matched = 0;  // Number of attributes of the path that it reads.
 };
 
 bool is_named(PyObject* name, PyObject* wanted) {
   return name == wanted || PyUnicode_Compare(name, wanted) == 0;
 }
 
-// The first attribute of a value that has this name, or any; 0 if there is none, since
-// an attribute comes after its value.
+// The first load of this attribute from a value, or of any attribute for a null name; 0
+// if there is none. Attributes come after their value in the graph.
 ValueId attribute_of(const CodeInfo& info, ValueId value, PyObject* name) {
   const std::vector<Value>& values = info.summary.values;
   for (ValueId id = value + 1; id < values.size(); ++id) {
@@ -47,8 +47,8 @@ bool loads_variable(const CodeInfo& info, const Value& value, const Label& varia
          is_named(info.local_at(value.index), variable.name.get());
 }
 
-// How a value and what it is an attribute of are spelled in the source. Code that was
-// made by hand may have any number of attributes: no more than the last ones are told.
+// The expression of a value: a variable and attributes. Bytecode that no compiler wrote
+// may have any number of attributes; only the last ones are returned.
 std::string spelled(const CodeInfo& info, ValueId id) {
   constexpr int kMaxNames = 64;
   std::string attributes;
@@ -75,13 +75,13 @@ Capture captured_at(const CodeInfo& info, std::uint32_t offset,
 
 Capture captured_by(const Load& load) {
   ValueId id = load.value;
-  // What the source goes on with tells more.
+  // The whole expression in the source is more informative.
   while (const ValueId next = attribute_of(*load.info, id, nullptr)) id = next;
   const std::uint32_t offset = load.info->summary.values[load.value].offset;
   return captured_at(*load.info, offset, spelled(*load.info, id));
 }
 
-// `path`: what comes behind the variable.
+// `path`: the steps after the variable.
 Capture captured_variable(const CodeInfo& function, const Label& variable,
                           std::span<const PathStep> path) {
   Load best;
@@ -108,8 +108,8 @@ Capture captured_variable(const CodeInfo& function, const Label& variable,
   return captured_at(function, kNoIndex, text_of(variable.name.get()));
 }
 
-// The function that a class has as a method, by a descriptor of the interpreter's or
-// not; null for all else. Runs no code of the program.
+// The function of a class attribute: the attribute itself, or the function in a
+// property, classmethod or staticmethod; null for others. Runs no code of the program.
 Ref function_of(PyObject* method) {
   if (PyFunction_Check(method)) return Ref::share(method);
   if (!is_wrapper(method)) return {};
@@ -118,7 +118,7 @@ Ref function_of(PyObject* method) {
   return PyFunction_Check(function.get()) ? std::move(function) : Ref();
 }
 
-// `self.name` in a method of a class; no file if none has it.
+// The first `self.name` in a method of the class; an empty file if there is none.
 Capture captured_in_methods(CodeInfos& infos, PyTypeObject* type, PyObject* name) {
   const Ref dict = type_dict(type);
   const Ref methods = Ref::steal(PyDict_Values(dict.get()));
@@ -136,7 +136,8 @@ Capture captured_in_methods(CodeInfos& infos, PyTypeObject* type, PyObject* name
   return {};
 }
 
-// What a class has under a name, as it is or before a descriptor gives it.
+// Whether a step leads from a class to its attribute, with or without the descriptor
+// protocol.
 bool is_of_class(const PathStep& step) {
   return step.owner != nullptr && PyType_Check(step.owner) &&
          (step.label.style == Label::Style::kAttribute ||
@@ -155,7 +156,7 @@ Capture capture_of(CodeInfos& infos, std::span<const PathStep> path) {
       if (label.is_variable()) {
         return captured_variable(info, label, path.subspan(i + 1));
       }
-      // Defaults, annotations and the like stand in the line of the function.
+      // Defaults, annotations and other attributes have the location of the function.
       return captured_at(info, kNoIndex, "");
     }
     if (!is_of_class(path[i])) continue;

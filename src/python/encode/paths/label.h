@@ -1,7 +1,7 @@
 #pragma once
 
-// How a child hangs on its parent, for the paths of errors and explanations. The
-// language of paths is described in docs/paths.md.
+// The label of the edge from a parent to a child, for paths in errors and explanations.
+// docs/paths.md describes the syntax of paths.
 
 #include <Python.h>
 
@@ -15,7 +15,7 @@ namespace waybill::py {
 struct Label {
   using Style = envelope::steps::Style;
   Style style = Style::kNone;
-  // Static; what stands before the name or index, or behind that of an attribute.
+  // Static text before the name or index; for an attribute, after its name.
   const char* text = "";
   Ref name;
   Py_ssize_t index = 0;
@@ -44,14 +44,14 @@ struct Label {
     return {Style::kNamed, text, Ref::share(name), 0};
   }
 
-  // Whether it leads from a function to what one of its variables holds; `name` is the
-  // variable's then.
+  // Whether it leads from a function to the value of one of its variables, which has
+  // this name.
   bool is_variable() const { return style == Style::kGlobal || style == Style::kCell; }
-  // Its name, then; else empty.
+  // The name of that variable; empty for other labels.
   std::string variable() const;
-  // The step as paths spell it.
+  // The step as text of a path.
   std::string spelled() const;
-  // Whether Python evaluates that to the child.
+  // Whether that text, as Python code, evaluates to the child.
   bool evaluates() const;
 };
 

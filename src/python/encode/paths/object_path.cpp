@@ -1,6 +1,6 @@
-// What an error tells of the object that is being written: the path to it from the
-// root, f.__globals__['client'].session._lock, and the code that brought it. Told only
-// when something failed.
+// Locates the object being written, for error messages: its path from the root, such as
+// f.__globals__['client'].session._lock, and the code that captured it. Runs only after
+// a failure.
 // Tested by tests/python/api/test_errors.py and test_object_paths.py.
 
 #include <string>
@@ -59,8 +59,8 @@ std::string remedy_of(State& state, PyObject* object, const std::string& reason,
 
 namespace {
 
-// The steps from the root to what is being written. The dict that is the state of an
-// object is the object.
+// The steps from the root to the object being written. The dict of an instance is
+// skipped: it counts as the instance.
 std::vector<PathStep> steps_of(const WalkStack& stack, PyObject* current) {
   std::vector<Label> labels;
   std::vector<WalkStep> walked;
@@ -123,7 +123,7 @@ void EncodeContext::fail(std::string_view detail) {
 }
 
 void EncodeContext::add_path_to_error() const {
-  // Running out of memory, or being interrupted, is nobody's fault on the path.
+  // Exhausted memory and interrupts are not caused by an object on the path.
   if (PyErr_ExceptionMatches(PyExc_MemoryError)) return;
   if (!PyErr_ExceptionMatches(PyExc_Exception)) return;
   const Ref raised = take_error();

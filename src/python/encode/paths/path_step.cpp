@@ -40,33 +40,33 @@ bool Label::evaluates() const {
 
 namespace {
 
-constexpr Py_ssize_t kMostAttributes =
-    64;  // Of one object or class that are looked at.
+// The most attributes of one object or class that are compared.
+constexpr Py_ssize_t kMostAttributes = 64;
 
 bool is_name(PyObject* key) {
   return PyUnicode_CheckExact(key) && is_attribute_name(key);
 }
 
-// Whether a class of the program answers for it by a method of that name.
+// Whether a class has a method of this name in Python.
 bool has_method_in_python(PyTypeObject* type, const char* name) {
   const Ref text = interned(name);
   PyObject* found = _PyType_Lookup(type, text.get());
   return found != nullptr && PyFunction_Check(found);
 }
 
-// Whether a class of the program answers for all attributes of its instances.
-bool answers_itself(PyTypeObject* type) {
+// Whether a class has its own __getattribute__ in Python.
+bool overrides_getattribute(PyTypeObject* type) {
   return type->tp_getattro != PyObject_GenericGetAttr &&
          has_method_in_python(type, "__getattribute__");
 }
 
-// Whether Python takes what a class has before it looks into the instance's dict.
+// Whether a class attribute takes precedence over the dict of an instance.
 bool is_data_descriptor(PyObject* of_type) {
   return of_type != nullptr && Py_TYPE(of_type)->tp_descr_set != nullptr;
 }
 
-// Whether it gives what the interpreter keeps in a field of the object: that of a slot,
-// or .args, .__cause__ and the like of an exception.
+// Whether a descriptor reads a field in the C struct of the object: a slot, or an
+// attribute of exceptions such as .args or .__cause__.
 bool is_field(PyObject* of_type) {
   if (of_type == nullptr) return false;
   if (Py_IS_TYPE(of_type, &PyMemberDescr_Type)) return true;
@@ -95,14 +95,14 @@ Ref in_dict(PyObject* owner, PyObject* value) {
 // The descriptors of slots are code of the interpreter.
 Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
   PyObject* dict = type->tp_dict;
-  if (dict == nullptr) return {};  // Of the interpreter's own types.
+  if (dict == nullptr) return {};  // A static type of the interpreter.
   Py_ssize_t left = kMostAttributes;
   for (const auto& [key, held] : PairsOf(dict)) {
     if (!Py_IS_TYPE(held, &PyMemberDescr_Type) || !is_name(key)) continue;
     if (left-- == 0) break;
     const Ref found =
         Ref::steal_or_null(Py_TYPE(held)->tp_descr_get(held, owner, type_of(owner)));
-    if (!found) PyErr_Clear();  // An empty slot.
+    if (!found) PyErr_Clear();  // The slot is empty.
     if (found.get() == value && _PyType_Lookup(Py_TYPE(owner), key) == held) {
       return Ref::share(key);
     }
@@ -110,8 +110,8 @@ Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
   return {};
 }
 
-// Of what a class statement is given. A class gives what stands in its dict as it is,
-// but for what makes something else of itself when it is asked for.
+// The label of an entry in the namespace of a class statement. Reading an attribute of
+// a class returns the object in its dict, unless that is a descriptor.
 Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
   const Ref dict = type_dict(as_type(type));
   PyObject* held = raw_get(dict.get(), name);
@@ -120,7 +120,7 @@ Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
         PyFunction_Check(value) || Py_TYPE(value)->tp_descr_get == nullptr;
     return is_as_it_is ? Label::of_attribute(name) : Label::of_key(".__dict__", name);
   }
-  // The class has made something of it: of an enumeration, a member.
+  // The metaclass replaced the value; an enumeration, for example, by a member.
   const Ref in_member = new_text("_value_");
   if (held != nullptr && has_in_dict(held, in_member.get(), value)) {
     return Label::of_attribute(name, "._value_");
@@ -128,10 +128,10 @@ Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
   return Label::of_key("<state>", name);
 }
 
-// The name of the attribute of `owner` that is `value` itself: in its dict, or in a
-// slot. Null if there is none, or if looking for it takes long.
+// The name of an attribute of `owner` whose value is `value` itself, in the dict or in
+// a slot; null if there is none, or if there are too many to compare.
 Ref attribute_that_is(PyObject* owner, PyObject* value) {
-  if (answers_itself(Py_TYPE(owner))) return {};
+  if (overrides_getattribute(Py_TYPE(owner))) return {};
   if (Ref name = in_dict(owner, value)) return name;
   for (PyTypeObject* type : order_of(Py_TYPE(owner))) {
     if (Ref name = in_slots_of(type, owner, value)) return name;
@@ -139,8 +139,8 @@ Ref attribute_that_is(PyObject* owner, PyObject* value) {
   return {};
 }
 
-// Whether `owner[...]` by this label is an item that a reducer gave. A `__getitem__` of
-// the program may do anything.
+// Whether `owner[...]` returns the item that the reducer returned. False if __getitem__
+// is in Python, since it may return anything.
 bool gives_item(PyObject* owner, const Label& label, PyObject* item) {
   if (PyList_CheckExact(owner) || PyTuple_CheckExact(owner) ||
       PyDict_CheckExact(owner)) {
@@ -153,7 +153,7 @@ bool gives_item(PyObject* owner, const Label& label, PyObject* item) {
            PyList_GET_ITEM(owner, label.index) == item;
   }
   if (is_index) return PySequence_Check(owner) != 0;
-  // Other keys than text may have code of the program.
+  // Comparing keys other than str may run code of the program.
   if (PyDict_Check(owner) && PyUnicode_CheckExact(label.name.get())) {
     return raw_get(owner, label.name.get()) == item;
   }
@@ -169,8 +169,8 @@ bool is_state(const Label& label) {
   return label.style == Label::Style::kMarker && std::strcmp(label.text, "state") == 0;
 }
 
-// Whether it leads to a tuple or list of what the state consists of.
-bool is_row_of_state(const WalkStep& step) {
+// Whether the step leads to a tuple or list that contains the parts of the state.
+bool is_sequence_of_state(const WalkStep& step) {
   return is_state(*step.label) && step.object != nullptr &&
          (PyTuple_CheckExact(step.object) || PyList_CheckExact(step.object));
 }
@@ -180,7 +180,7 @@ bool is_item(const Label& label) {
          (label.style == Label::Style::kIndex || label.style == Label::Style::kKey);
 }
 
-// Named tuples are made of their items.
+// A named tuple is reduced to a call with its items.
 bool is_item_of_tuple(const WalkStep& step) {
   const Py_ssize_t index = step.label->index;
   return PyTuple_Check(step.owner) && index < PyTuple_GET_SIZE(step.owner) &&
@@ -196,7 +196,7 @@ Label label_in_state(PyObject* owner, PyObject* name, PyObject* value) {
   }
   PyObject* of_type = _PyType_Lookup(Py_TYPE(owner), name);
   const bool is_own = value != nullptr && has_in_dict(owner, name, value);
-  if (answers_itself(Py_TYPE(owner)) || (!is_own && !is_field(of_type))) {
+  if (overrides_getattribute(Py_TYPE(owner)) || (!is_own && !is_field(of_type))) {
     return Label::of_key("<state>", name);
   }
   return is_own && is_data_descriptor(of_type) ? Label::of_key(".__dict__", name)
@@ -215,7 +215,8 @@ PathStep path_step(const WalkStep* around, const WalkStep& step) {
     }
   }
   if (label.style == Label::Style::kIndex && around != nullptr &&
-      is_row_of_state(*around) && !attribute_that_is(around->owner, around->object)) {
+      is_sequence_of_state(*around) &&
+      !attribute_that_is(around->owner, around->object)) {
     const Ref name = attribute_that_is(around->owner, step.object);
     if (name) return {nullptr, Label::of_attribute(name.get()), true};
   }

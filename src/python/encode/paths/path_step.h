@@ -1,6 +1,6 @@
 #pragma once
 
-// The steps of a path, told from those of a walk, and without code of the program.
+// Converts steps of a walk to steps of a path. Runs no code of the program.
 
 #include <Python.h>
 
@@ -13,43 +13,44 @@
 
 namespace waybill::py {
 
-// Whether `.name` is how Python spells an attribute.
+// Whether Python code can spell an attribute of this name as `.name`.
 bool is_attribute_name(PyObject* name);
 
-// How the value hangs on `owner`, whose state has it under that name.
+// The label of a value that the state of `owner` has under this name.
 Label label_in_state(PyObject* owner, PyObject* name, PyObject* value);
 
-// A step of a walk: `label` led from `owner` to `object`, which may be null.
+// A step of a walk: from `owner` by `label` to `object`, which may be null.
 struct WalkStep {
   PyObject* owner = nullptr;
   const Label* label = nullptr;
   PyObject* object = nullptr;
 };
 
-// A step of a path: what it leads from, and how it goes on.
+// A step of a path: from `owner` by `label`.
 struct PathStep {
-  PyObject* owner = nullptr;  // Null: it did not bring the object by its methods.
+  PyObject* owner = nullptr;  // Null if its methods cannot have captured the object.
   Label label;
-  // It takes the place of the step before it, too, which led to the state.
+  // It also replaces the previous step, which led to the state.
   bool skips_state = false;
 };
 
-// How an object hangs on its owner for who reads a path: what a reducer gave, and the
-// owner has as its own, is an attribute or an item of that. `around`: the step that led
-// to the owner; null where that is the root.
+// The step of a path for a step of a walk. If `owner` itself has what its reducer
+// returned, the step is an attribute or an item of `owner`. `around`: the step that led
+// to `owner`; null if that is the root.
 PathStep path_step(const WalkStep* around, const WalkStep& step);
 
-// Which code brought an object along, and where it stands.
+// The code that captured an object, and its location.
 struct Capture {
-  std::string expression;  // "model.w"; empty where a function only holds the object.
+  std::string expression;  // "model.w"; empty if a function only holds the object.
   std::string function;    // Qualified name of the code.
-  std::string file;        // Empty: no code is known to bring it.
+  std::string file;        // Empty if no such code is known.
   std::uint32_t line = 0;
 };
-// The innermost code on the path: what loads the last variable, with the attributes
-// that the path goes on with; or `self.name` in a method, for an attribute of a class.
-// Without such code an instance's attribute is looked for in the methods of its class.
-// Throws PyError. Cost: by the length of the functions on the path.
+// The innermost code on the path that captured the object: the load of the last
+// variable, with as many attributes of the path as possible, or `self.name` in a
+// method, for an attribute of a class. Without such code, the methods of an instance's
+// class are searched for the attribute. Throws PyError. Cost: linear in the length of
+// the functions on the path.
 Capture capture_of(CodeInfos& infos, std::span<const PathStep> path);
 
 }  // namespace waybill::py
