@@ -336,7 +336,7 @@ def test_file_names_of_a_manifest_cannot_be_multiplied():
 
     for attempt in waybill.inspect, waybill.loads:
         with pytest.raises(
-            waybill.DecodeError, match="file names that are much longer"
+            waybill.DecodeError, match="file names together are much longer"
         ):
             attempt(data)
 
