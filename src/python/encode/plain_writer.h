@@ -79,8 +79,8 @@ inline constexpr int kElementDepth = kMaxPlainDepth - 16;
 // value is not plain or nested too deeply.
 bool write_plain(PyObject* object, wire::Writer& out, CodeInfos* infos, int depth = 0);
 
-// The elements of a set or frozenset as a tuple, if they are checked_count(). Runs no
-// Python code, not even finalizers.
+// The elements of a set or frozenset as a tuple. Throws PyError, as checked_count()
+// does, if there are too many. Runs no Python code, not even finalizers.
 Ref elements_of(PyObject* set);
 
 // A tuple of elements in canonical order. May run Python code.

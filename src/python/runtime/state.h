@@ -122,7 +122,7 @@ struct State {
   bool uses_caches = true;
   // Functions and classes whose cached definitions were used, or were outdated.
   std::uint64_t encode_hits = 0, encode_misses = 0;
-  std::uint64_t definition_count = 0;  // Number of CachedDefinitions that were made.
+  std::uint64_t definition_count = 0;  // The last CachedDefinition::number.
   // Payloads for which the decode cache was used, or searched in vain.
   std::uint64_t decode_hits = 0, decode_misses = 0;
   // Incremented when the caches are cleared, which invalidates those on code objects.
