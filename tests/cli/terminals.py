@@ -1,5 +1,6 @@
 """Terminals for programs that behave otherwise on one."""
 
+import contextlib
 import os
 import subprocess
 
@@ -15,6 +16,19 @@ def open_terminal():
         pytest.skip(f"no terminal: {error}")
 
 
+def read_until_closed(ours):
+    """All that was written to the other end; returns when nobody has it open.
+
+    One read() may return less than what was written: the kernel passes it on in
+    pieces of its own.
+    """
+    written = b""
+    with contextlib.suppress(OSError):  # EIO: Linux's end of a terminal.
+        while block := os.read(ours, 1 << 16):
+            written += block
+    return written
+
+
 def painted_on_terminal(command, columns=80, cwd=None, **environment):
     """What a command writes to stdout, and to the terminal that stderr is."""
     termios = pytest.importorskip("termios")
@@ -27,8 +41,7 @@ def painted_on_terminal(command, columns=80, cwd=None, **environment):
         stderr=theirs,
         env={**os.environ, "TERM": "xterm", **environment},
     )
-    os.write(theirs, b"END")  # Else there may be nothing to read.
     os.close(theirs)
-    painted = os.read(ours, 65536).decode()
+    painted = read_until_closed(ours).decode()
     os.close(ours)
-    return ended.stdout.decode(), painted.removesuffix("END")
+    return ended.stdout.decode(), painted

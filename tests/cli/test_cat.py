@@ -1,7 +1,6 @@
 """`waybill cat`: plain data as JSON, and everything else refused."""
 
 import base64
-import contextlib
 import functools
 import json
 import os
@@ -12,7 +11,7 @@ import command
 import pytest
 import waybill
 from command import BINARY, error_of, needs_binary
-from terminals import open_terminal
+from terminals import open_terminal, read_until_closed
 
 pytestmark = needs_binary
 
@@ -202,10 +201,7 @@ def on_a_terminal(*arguments, data, env):
         os.close(terminal)
         process.stdin.write(data)
         process.stdin.close()
-        written = b""
-        with contextlib.suppress(OSError):  # EIO: all who could write have ended.
-            while block := os.read(master, 1 << 16):
-                written += block
+        written = read_until_closed(master)
     os.close(master)
     return written
 

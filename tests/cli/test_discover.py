@@ -8,7 +8,7 @@ import sys
 import command
 import pytest
 from command import discover, needs_binary
-from terminals import open_terminal
+from terminals import open_terminal, read_until_closed
 
 MODULE = """\
 import functools
@@ -139,7 +139,7 @@ def test_colours_of_terminals_can_be_left_out(folder, options, colours):
         check=True,
     )
     os.close(theirs)
-    shown = os.read(ours, 65536).decode()
+    shown = read_until_closed(ours).decode()
     os.close(ours)
 
     assert "csv" in shown

@@ -12,7 +12,7 @@ import command
 import pytest
 import waybill
 from command import BINARY, error_of, needs_binary
-from terminals import open_terminal
+from terminals import open_terminal, read_until_closed
 
 pytestmark = needs_binary
 
@@ -187,8 +187,8 @@ def test_terminal_that_wants_no_colours_gets_none(variable, tmp_path):
         [BINARY, "cat", tmp_path / "a"], stdout=theirs, env=environment, check=True
     )
 
-    shown = os.read(ours, 1 << 16)
     os.close(theirs)
+    shown = read_until_closed(ours)
     os.close(ours)
     assert b"1" in shown
     assert b"\x1b" not in shown
