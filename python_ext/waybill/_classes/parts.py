@@ -1,7 +1,7 @@
 """Classes by value: describes a class by its parts. `making` makes it from them.
 
-The extension loads these functions once. Tested by
-tests/python/classes/test_class_parts.py.
+The extension loads these functions once. Tested by tests/python/classes/test_classes.py
+and tests/python/classes/test_slots.py.
 """
 
 from __future__ import annotations
@@ -47,8 +47,6 @@ def class_parts(cls: Any) -> Any:
     they may refer to the class. Two str instead of the parts are a module and the name
     of the class in it, for a class whose own names are wrong; a callable and its
     arguments are those of a reducer.
-
-    The extension finds the same parts of ordinary classes by itself.
     """
     found = _foreign_parts(cls)
     if found is not None:
@@ -225,9 +223,10 @@ LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
 def _turn(value):
-    """The group of an attribute; groups are set in their order, as in ``turn_of`` in
-    class_attributes.cpp. An attribute, or an object that a method uses, may be an
-    instance of the class, and building it may need the groups before.
+    """The group of an attribute; groups are set in their order.
+
+    An attribute, or an object that a method uses, may be an instance of the class, and
+    building it may need the groups before.
     """
     if _is_plain(value) or type(value) in _LOCKS:
         return 0

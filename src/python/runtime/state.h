@@ -24,8 +24,7 @@ struct Names {
   Ref dict, name, package, path, spec, builtins, module, qualname;
   Ref class_, new_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames, copyreg, newobj;
-  Ref first_line;                                            // Of a class.
-  Ref dataclass_fields, attrs_attrs, hash, pydantic_fields;  // Set by libraries.
+  Ref first_line;  // Of a class.
   Ref doc, slots, init_subclass, abc_impl, annotate_func, annotations_cache;
   Ref context_data, class_manager, file, typing;
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;

@@ -1,8 +1,7 @@
 #pragma once
 
-// Attributes of classes, and the class parts of ordinary classes. A class is ordinary
-// if `type` makes it, and if it has no slots, no __init_subclass__ of a base, and no
-// attribute that C code makes.
+// Attributes of classes: which of them are methods, and which does Python add itself.
+// waybill._classes.parts takes a class apart.
 
 #include <Python.h>
 
@@ -11,13 +10,10 @@
 
 namespace waybill::py {
 
-// What waybill._classes.parts.class_parts returns for an ordinary class; null for all
-// other classes.
-Ref ordinary_class_parts(const State& state, PyObject* type);
-
 // Whether the parts of a class depend only on the class, its bases and their dicts.
-// This holds for ordinary classes, and for those that only have slots besides. Cost: a
-// few dict look-ups for each base, and a check of each attribute.
+// This holds for classes that `type` makes and that have no __init_subclass__ of a base
+// and, but for slots, no attribute that C code makes. Cost: a few dict look-ups for
+// each base, and a check of each attribute.
 bool is_determined_by_dict(const State& state, PyObject* type);
 
 // Whether an attribute is the empty __annotations__ that Python adds when the

@@ -1,6 +1,7 @@
 """Classes that cannot be imported travel by value; all others by reference."""
 
 import abc
+import collections
 import sys
 
 import fresh_process
@@ -281,3 +282,38 @@ def test_unsendable_attribute_names_its_path():
         waybill.dumps([cls])
 
     assert "obj[0].lock" in str(caught.value)
+
+
+def test_finalizer_may_change_the_class_while_it_is_sent():
+    script = """
+import gc, waybill
+class Trash:
+    def __init__(self, cls): self.cls, self.me = cls, self
+    def __del__(self):
+        self.cls.__module__ = "other" + str(id(self))
+        self.cls.__doc__ = "other" + str(id(self))
+def make(number):
+    class C: pass
+    C.__module__ = "".join(["mod_", str(number), "_" * 20])
+    C.__doc__ = "".join(["doc_", str(number), "_" * 20])
+    return C
+waybill.dumps(make(0))
+for number in range(1, 300):
+    cls = make(number)
+    gc.collect()
+    Trash(cls)
+    gc.set_threshold(number, 1000, 1000)
+    waybill.dumps(cls)
+    gc.set_threshold(100_000)
+print("done")
+"""
+    assert fresh_process.run_script(script).strip() == "done"
+
+
+def test_class_with_a_method_of_a_class_in_c_is_received():
+    cls = define("class C: pass").C
+    cls.method = collections.OrderedDict.__dict__["move_to_end"]
+
+    received = waybill.loads(waybill.dumps(cls))
+
+    assert received is cls

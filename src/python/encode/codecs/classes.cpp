@@ -41,10 +41,7 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
     write_leaf(own_id(context.state, type).get(), context.out);
     return;
   }
-  Ref parts = ordinary_class_parts(context.state, type);
-  if (!parts) {
-    parts = call(context.state.class_parts.get(), type);
-  }
+  Ref parts = call(context.state.class_parts.get(), type);
   if (context.extensions.extension_of_type(as_type(type)) != nullptr) {
     context.fail("needs a class in C from a module that travels by value");
   }
