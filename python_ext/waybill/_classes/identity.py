@@ -173,8 +173,11 @@ class Tracker:
             if found is None:
                 # Each thread that gets the object does this: the first to close it must
                 # find the entry. From the moment it can be found it is not at home.
-                self._remember(opened, identity, False, 0)
-                self._objects[identity] = self._reference(opened, identity)
+                address = id(opened)
+                places = (self._ids, address), (self._objects, identity)
+                reference = reference_from(opened, *places)
+                self._ids[address] = reference, identity, False, 0
+                self._objects[identity] = reference
                 return opened, False
             # Another thread has closed its own object since, or it has got this one and
             # has not closed it.

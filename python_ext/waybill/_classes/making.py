@@ -26,14 +26,15 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
     if a base has not got its attributes yet (``is_base_open``): the effects of the hook
     at the sender are attributes of the class and its bases.
     """
+    if metaclass is type and len(bases) == 1 and bases[0] is object:
+        namespace.pop("__init_subclass__", None)  # There is no hook.
+        return type(name, (object,), namespace)
     if not isinstance(metaclass, type):
         return metaclass(name, tuple(bases), namespace)
     if metaclass.__name__ == "_TypedDictMeta":
         # The attributes include what the metaclass computes.
         return type.__new__(metaclass, name, tuple(bases), namespace)
     is_hooked = namespace.pop("__init_subclass__", True) and not is_base_open
-    if metaclass is type and len(bases) == 1 and bases[0] is object:
-        return type(name, (object,), namespace)  # The usual case, in short.
     keywords = {"metaclass": _maker(metaclass)}
     if "_boundary_" in namespace:
         keywords["boundary"] = namespace.pop("_boundary_")

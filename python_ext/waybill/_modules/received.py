@@ -118,13 +118,13 @@ def _change(
     old, new = vars(before), vars(module)
     for name in state:
         snapshot, own, base = state[name], old.get(name, ABSENT), snapshots.get(name)
-        is_other = (
+        has_other_code = (
             base is not None
             and snapshot.kind is Kind.METHOD
             and own is not base.value
             and not base.is_same(snapshot)
         )
-        change = decide(snapshot, own, base, side, is_other, True)
+        change = decide(snapshot, own, base, side, has_other_code, True)
         if change is SET:
             if snapshot.kind is not Kind.METHOD:
                 changes.append(ClassChange(module, name, "set"))

@@ -91,15 +91,15 @@ class Table:
         baseline = self._baselines.get(identity)
         return baseline if baseline is not None and baseline.cls is cls else None
 
-    def put(self, identity: bytes, baseline: Baseline, is_other: bool) -> list[object]:
-        """Stores a baseline. ``is_other``: it differs from the one before.
+    def put(self, identity: bytes, baseline: Baseline, differs: bool) -> list[object]:
+        """Stores a baseline. ``differs``: from the one before.
 
         Returns objects that the caller must release after the lock.
         """
         old = self._baselines.pop(identity, None)
         self._baselines[identity] = baseline
         self._size += baseline.size - (old.size if old is not None else 0)
-        if is_other or identity not in SERIALS:
+        if differs or identity not in SERIALS:
             SERIALS[identity] = next(self._serials)
             self.generation += 1
         return [old, *self._shrink()]

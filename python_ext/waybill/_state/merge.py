@@ -155,9 +155,9 @@ class Merge:
             snapshots = _home_snapshots(dict(state), home_state, metadata)
         if identity in self._members:
             self._complete_members(identity, attributes)
-        members = (
-            enumerations.names_in(cls, namespace) if home_state is Ellipsis else None
-        )
+        members = None
+        if home_state is Ellipsis and type(cls) is not type:
+            members = enumerations.names_in(cls, namespace)
         self._received[identity] = ReceivedClass(
             identity,
             cls,
@@ -269,7 +269,8 @@ class Merge:
         received_classes = list(self._received.values())
         others = {}
         for received in received_classes:
-            others[received.identity] = other_methods(received)
+            if received.before is not None:
+                others[received.identity] = other_methods(received)
         if self._modules is not None:
             self._modules.take_snapshots()
         undo: Undo = []

@@ -178,7 +178,7 @@ def merge_class(
         if side is None and baseline is not None:
             return []
         state = received.state
-    other = others[received.identity]
+    other = others.get(received.identity, ())
     changes = _change_metadata(received, baseline, side, undo)
     last = (baseline.snapshots if baseline is not None else None) or {}
     for name in state:
@@ -320,31 +320,32 @@ def record_baseline(received: ReceivedClass) -> list[object]:
     """Makes the state in the payload the baseline. Returns objects to release after the
     lock."""
     old = TABLE.of(received.identity, received.cls)
-    snapshots, metadata, members = (
-        received.snapshots,
-        received.metadata,
-        received.members,
+    snapshots, metadata = received.snapshots, received.metadata
+    members, before = received.members, {}
+    differs = old is None
+    if old is not None:
+        before = old.snapshots or {}
+        if snapshots is None:
+            snapshots, metadata = old.snapshots, old.metadata
+        elif before.keys() != snapshots.keys():
+            differs = True
+        if members is None:
+            members = old.members
+        differs = differs or members != old.members
+        if metadata is not old.metadata:
+            differs = differs or not is_same_metadata(old.metadata, metadata)
+    sent = snapshots or {}
+    for name in sent:
+        snapshot = sent[name]
+        # Methods are new objects in each payload; `differs` does not depend on them.
+        if snapshot.kind is Kind.METHOD:
+            continue
+        last = before.get(name)
+        if snapshot is not last:
+            # An equal snapshot is not replaced: the program uses its value.
+            sent[name] = snapshot_to_keep(snapshot, last)
+            differs = differs or sent[name] is not last
+    baseline = Baseline(
+        received.cls, snapshots, metadata, members or frozenset(), received.size
     )
-    is_other = old is None
-    if members is None:
-        members = old.members if old is not None else frozenset()
-    elif old is not None:
-        is_other |= members != old.members
-    if snapshots is None and old is not None:
-        snapshots, metadata = old.snapshots, old.metadata
-    elif snapshots is not None:
-        before = (old.snapshots if old is not None else None) or {}
-        is_other |= before.keys() != snapshots.keys()
-        # An equal snapshot is not replaced: the program uses its value.
-        snapshots = dict(snapshots)
-        for name in snapshots:
-            snapshot, last = snapshots[name], before.get(name)
-            # Methods are new objects in each payload; is_other does not depend on them.
-            if snapshot is last or snapshot.kind is Kind.METHOD:
-                continue
-            snapshots[name] = snapshot_to_keep(snapshot, last)
-            is_other |= snapshots[name] is not last
-    if old is not None and metadata is not old.metadata:
-        is_other |= not is_same_metadata(old.metadata, metadata)
-    baseline = Baseline(received.cls, snapshots, metadata, members, received.size)
-    return TABLE.put(received.identity, baseline, is_other)
+    return TABLE.put(received.identity, baseline, differs)

@@ -23,15 +23,15 @@ def decide(
     own: Any,
     base: Snapshot | None,
     side: str | None,
-    is_other: bool,
+    has_other_code: bool,
     has_baseline: bool,
 ) -> Any:
     """What to do with an attribute: LEFT (nothing), SET (replace it) or a Patch.
 
     ``snapshot`` is the attribute in the payload, ``base`` the one in the payload
-    before, ``own`` the value in this process. ``is_other``: it is a method whose code
-    the sender has changed. The rows of the table in docs/class_state.md: its last one
-    first, then methods, then values. received_classes.py handles deletions,
+    before, ``own`` the value in this process. ``has_other_code``: it is a method whose
+    code the sender has changed. The rows of the table in docs/class_state.md: its last
+    one first, then methods, then values. received_classes.py handles deletions,
     enumerations and bases.
     """
     if side in ("sender", "reset"):
@@ -39,7 +39,7 @@ def decide(
     if snapshot.kind is Kind.METHOD:
         if base is None:
             return SET if side is None or own is ABSENT else LEFT
-        return SET if own is base.value or (is_other and side is None) else LEFT
+        return SET if own is base.value or (has_other_code and side is None) else LEFT
     if side == "worker":
         return SET if base is None and own is ABSENT else LEFT
     is_alike = snapshot.kind is Kind.KEYED and type(own) is snapshot.type
