@@ -1,7 +1,8 @@
 """Classes by value: describes a class by its parts. `making` makes it from them.
 
-The extension loads these functions once. Tested by tests/python/classes/test_classes.py
-and tests/python/classes/test_slots.py.
+The extension loads these functions once. If memory runs out, CPython 3.11 leaks
+closures and generators and crashes in dict.items(): what every class passes through has
+none of these. Tested by tests/python/classes/test_classes.py and test_slots.py.
 """
 
 from __future__ import annotations
@@ -77,14 +78,19 @@ def class_parts(cls: Any) -> Any:
     if registered:
         own["_abc_impl"] = registered
     generic = getattr(sys.modules.get("typing"), "Generic", None)
-    own = _in_turns(own, any(base is generic for base in cls.__mro__))
+    own = _in_turns(own, _is_among(generic, cls.__mro__))
     bases = cls.__bases__
-    if any(base is generic for base in bases):
+    if _is_among(generic, bases):
         bases = _written_bases(bases, own, namespace)
     made_by: Any = type(cls)
     if structs.is_struct(cls):
         made_by = structs.take_apart(cls, namespace)
     return made_by, cls.__name__, list(bases), namespace, own
+
+
+def _is_among(cls, classes):
+    # By identity: a metaclass may define ==.
+    return id(cls) in map(id, classes)
 
 
 def _is_nothing(annotations):
@@ -95,7 +101,10 @@ def _is_nothing(annotations):
 def _own_attributes(cls):
     # From a copy: other threads may set attributes, and Python caches annotations in
     # the dict.
-    return {k: v for k, v in vars(cls).copy().items() if k not in GIVEN}
+    own = vars(cls).copy()
+    for name in GIVEN:
+        own.pop(name, None)
+    return own
 
 
 def _evaluated(cls, annotate):
@@ -144,18 +153,19 @@ def _fill_namespace(cls, own, namespace):
 
 def _in_turns(own, is_generic):
     """The attributes in the order in which they are set."""
-
-    def place(item):
+    places = {}
+    for name in own:
         # Attributes that typing and pydantic add come last among equals. They add them
         # before all others.
-        name, value = item
-        is_given = is_generic and _is_of_typing(name, value)
+        is_given = is_generic and _is_of_typing(name, own[name])
         is_given = is_given or name.startswith(
             ("__pydantic_", "__private_attributes__")
         )
-        return _turn(value), is_given, name if is_given else ""
-
-    return dict(sorted(own.items(), key=place))
+        places[name] = _turn(own[name]), is_given, name if is_given else ""
+    ordered = {}
+    for name in sorted(places, key=places.get):
+        ordered[name] = own[name]
+    return ordered
 
 
 def _written_bases(bases, own, namespace):
@@ -285,9 +295,10 @@ def is_made_in_c(cls: type) -> bool:
         types.WrapperDescriptorType,
         types.ClassMethodDescriptorType,
     )
-    return any(
-        type(v) in kinds and v.__objclass__ is cls for v in vars(cls).copy().values()
-    )
+    for value in vars(cls).copy().values():
+        if type(value) in kinds and value.__objclass__ is cls:
+            return True
+    return False
 
 
 def _needs_keywords(cls):
@@ -321,15 +332,23 @@ def _registered_in(cls):
 
 
 def _without_slots(cls, own, namespace):
-    """The attributes of a class besides its slots; the slots go into the namespace.
+    """The attributes of a class besides its slots; the slots go into the namespace."""
+    slots = []
+    for name in own:
+        if _is_slot(cls, name, own[name]):
+            slots.append(name)
+    if "__slots__" not in own and not slots:
+        return own
+    return _move_slots(cls, own, sorted(slots), namespace)
+
+
+def _move_slots(cls, own, slots, namespace):
+    """The attributes besides these slots, which go into the namespace.
 
     The layout of instances shows which slots the class statement declared. __slots__
     may have been set or deleted since, and then is an ordinary attribute.
     """
-    slots = sorted(name for name, value in own.items() if _is_slot(cls, name, value))
-    if "__slots__" not in own and not slots:
-        return own
-    own = {name: value for name, value in own.items() if name not in slots}
+    own = {name: own[name] for name in own if name not in slots}
     # A slot that is another value now comes after it here, and before it elsewhere.
     made = "__static_attributes__"
     if made in own:
