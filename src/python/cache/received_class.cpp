@@ -23,7 +23,7 @@ namespace {
 constexpr Py_ssize_t kExpectedReferences = 2;
 
 template <typename Visit>
-bool all_of_dict(PyObject* dict, Visit visit) {
+bool all_keys_and_values(PyObject* dict, Visit visit) {
   for (const auto& [name, value] : PairsOf(dict)) {
     if (!visit(name) || !visit(value)) return false;
   }
@@ -66,13 +66,13 @@ bool ReceivedFunctions::all_of_reachable(const Function& recorded, PyObject* obj
     return visit(raw_get(function->func_globals, name.get()));
   };
   return (!recorded.is_first_with_globals ||
-          all_of_dict(function->func_globals, visit_global)) &&
+          all_keys_and_values(function->func_globals, visit_global)) &&
          std::ranges::all_of(recorded.helpers, visit_helper) &&
          std::ranges::all_of(items_of(function->func_closure), visit_cell) &&
          std::ranges::all_of(items_of(function->func_defaults), visit) &&
          (!function->func_kwdefaults ||
-          all_of_dict(function->func_kwdefaults, visit)) &&
-         (!function->func_dict || all_of_dict(function->func_dict, visit));
+          all_keys_and_values(function->func_kwdefaults, visit)) &&
+         (!function->func_dict || all_keys_and_values(function->func_dict, visit));
 }
 
 bool ReceivedFunctions::record(const State& state, PyObject* method, bool follows,

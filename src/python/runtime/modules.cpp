@@ -58,7 +58,7 @@ bool is_main(const State& state, PyObject* name) {
           std::memcmp(PyUnicode_DATA(name), kMain.data(), kMain.size()) == 0);
 }
 
-Ref dotted(PyObject* package, PyObject* name) {
+Ref submodule_name(PyObject* package, PyObject* name) {
   return Ref::steal(PyUnicode_FromFormat("%U.%U", package, name));
 }
 

@@ -41,7 +41,7 @@ inline PyObject* module_name(const State& state, PyObject* module) {
 }
 
 // `package.name`
-Ref dotted(PyObject* package, PyObject* name);
+Ref submodule_name(PyObject* package, PyObject* name);
 
 // `name` without its last part; null if it has only one.
 Ref parent_of(PyObject* name);

@@ -213,7 +213,7 @@ void ImportCollector::record_step(PyObject* package, PyObject* name, PyObject* f
       (found != nullptr && !PyUnicode_CheckExact(found))) {
     return mark_untraceable();
   }
-  const Ref full_name = dotted(package, name);
+  const Ref full_name = submodule_name(package, name);
   // Each pass of a flow repeats its steps.
   for (const TracedStep& step : trace_.steps) {
     if (step.name.get() == name &&

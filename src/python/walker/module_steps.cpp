@@ -32,7 +32,7 @@ Ref lazy_module_name(const State& state, PyObject* placeholder) {
   const LazyTarget target = lazy_target(state, placeholder);
   if (!target.module) return {};
   PyObject* name = target.module.get();
-  if (target.attribute) return dotted(name, target.attribute.get());
+  if (target.attribute) return submodule_name(name, target.attribute.get());
   return first_part(name);
 }
 
@@ -94,7 +94,7 @@ CodePosition position_of(const Scope& scope, ValueId id) {
 Ref join(PyObject* package, PyObject* name) {
   if (PyUnicode_GET_LENGTH(name) == 0) return Ref::share(package);
   if (PyUnicode_GET_LENGTH(package) == 0) return Ref::share(name);
-  return dotted(package, name);
+  return submodule_name(package, name);
 }
 
 // Records that an import statement needs a module, and `name` in it unless that is
@@ -120,7 +120,7 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Target& from,
     if (found != nullptr && PyModule_Check(found)) result.add(found, from.imported);
     return;
   }
-  const Ref full_name = dotted(package, name);
+  const Ref full_name = submodule_name(package, name);
   if (found != nullptr && is_lazy_import(state_, found)) {
     if (resolve_placeholder(found, full_name.get(), from.imported, result)) return;
     found = nullptr;
@@ -181,7 +181,7 @@ void FunctionFlow::step_from_placeholder(const Scope& scope, ValueId id,
   if (PyObject* module = find_module(state_, full_name.get())) {
     return step(scope, id, {Ref::share(module), from.imported}, name, result);
   }
-  record_pending(scope, id, dotted(full_name.get(), name).get());
+  record_pending(scope, id, submodule_name(full_name.get(), name).get());
 }
 
 void FunctionFlow::record(const Scope& scope, ValueId id, PyObject* module,

@@ -103,8 +103,8 @@ bool lacks_source(EncodeContext& written) {
 }
 
 PyObject* object_at(std::span<Unit* const> units,
-                    const Definition::VisitedIndex& place) {
-  return units[place.unit]->visited[place.object].object.get();
+                    const Definition::VisitedIndex& index) {
+  return units[index.unit]->visited[index.object].object.get();
 }
 
 bool is_of_code(BytesView bytes) {
@@ -244,9 +244,9 @@ std::shared_ptr<const Definition> PayloadDefinitions::make(
 // Whether the guards of all members are satisfied still, after the definition was
 // written.
 bool PayloadDefinitions::are_satisfied(Component component) {
-  return std::ranges::all_of(component, [&](const Node* node) {
+  return std::ranges::all_of(component, [&](const Vertex* vertex) {
     VisitedObjects visited(&arena_);
-    const Unit& unit = node->unit;
+    const Unit& unit = vertex->unit;
     return unit.is_stored && unit.cached->guards->are_satisfied(
                                  context_.state, infos_, unit.object.get(), visited);
   });
@@ -258,8 +258,8 @@ void PayloadDefinitions::store(Component component,
   if (!are_members(component, first)) {
     first.definitions = {};
     first.others.clear();
-    for (const Node* node : component.subspan(1)) {
-      first.others.push_back(node->unit.cached->number);
+    for (const Vertex* vertex : component.subspan(1)) {
+      first.others.push_back(vertex->unit.cached->number);
     }
   }
   first.definitions[context_.wants_source() ? 1 : 0] = std::move(definition);

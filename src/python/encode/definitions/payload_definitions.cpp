@@ -45,16 +45,16 @@ std::tuple<std::string, std::string, std::string, int> name_of_member(
 }
 
 const VisitedObject& visited_at(const IncludedDefinition& included,
-                                const Definition::VisitedIndex& place) {
-  return included.units[place.unit]->visited[place.object];
+                                const Definition::VisitedIndex& index) {
+  return included.units[index.unit]->visited[index.object];
 }
 PyObject* object_at(const IncludedDefinition& included,
-                    const Definition::VisitedIndex& place) {
-  return visited_at(included, place).object.get();
+                    const Definition::VisitedIndex& index) {
+  return visited_at(included, index).object.get();
 }
 std::uintptr_t key_at(const IncludedDefinition& included,
-                      const Definition::VisitedIndex& place) {
-  return visited_at(included, place).key;
+                      const Definition::VisitedIndex& index) {
+  return visited_at(included, index).key;
 }
 
 using wire::ExtType;
@@ -151,18 +151,18 @@ PayloadDefinitions::PayloadDefinitions(EncodeContext& context)
     : context_(context),
       arena_(context.arena),
       infos_(context.infos()),
-      nodes_(&arena_),
+      vertices_(&arena_),
       included_(&arena_) {}
 
-PayloadDefinitions::Node& PayloadDefinitions::node_of(PyObject* object) {
-  const auto [found, is_new] = nodes_.try_emplace(object, arena_);
-  Node& node = found->second;
+PayloadDefinitions::Vertex& PayloadDefinitions::vertex_of(PyObject* object) {
+  const auto [found, is_new] = vertices_.try_emplace(object, arena_);
+  Vertex& vertex = found->second;
   if (is_new) {
-    node.unit.object = Ref::share(object);
-    resolve_unit(context_.state, infos_, node.unit);
-    node.is_refused = !node.unit.cached;
+    vertex.unit.object = Ref::share(object);
+    resolve_unit(context_.state, infos_, vertex.unit);
+    vertex.is_refused = !vertex.unit.cached;
   }
-  return node;
+  return vertex;
 }
 
 bool PayloadDefinitions::is_defined(PyObject* object) const {
@@ -176,28 +176,29 @@ bool PayloadDefinitions::define(PyObject* object) {
     // If meanwhile no finder has found a module, objects of the module are no longer
     // written as names but as values.
     if (PyDict_GET_SIZE(context_.state.lost.get()) == lost) return false;
-    std::erase_if(nodes_, [&](const auto& node) { return !is_defined(node.first); });
+    std::erase_if(vertices_,
+                  [&](const auto& vertex) { return !is_defined(vertex.first); });
   }
 }
 
 bool PayloadDefinitions::try_define(PyObject* object) {
-  if (const auto node = nodes_.find(object);
-      node != nodes_.end() && node->second.is_refused) {
+  if (const auto vertex = vertices_.find(object);
+      vertex != vertices_.end() && vertex->second.is_refused) {
     return false;
   }
-  Node& root = node_of(object);
-  Plan plan(root, walked_, arena_);
-  if (!walk(root, plan)) {
-    for (Node* node : plan.open) node->is_open = false;
+  Vertex& root = vertex_of(object);
+  ComponentSearch search(root, walked_, arena_);
+  if (!find_components(root, search)) {
+    for (Vertex* vertex : search.open) vertex->is_open = false;
     return false;
   }
   const std::size_t before = included_.size();
-  for (std::size_t i = 0; i < plan.closed.size();) {
-    const std::size_t size = plan.closed[i]->component_size;
-    const Component component = std::span(plan.closed).subspan(i, size);
+  for (std::size_t i = 0; i < search.closed.size();) {
+    const std::size_t size = search.closed[i]->component_size;
+    const Component component = std::span(search.closed).subspan(i, size);
     i += size;
     if (include(component)) continue;
-    for (Node* node : component) node->is_refused = true;
+    for (Vertex* vertex : component) vertex->is_refused = true;
     root.is_refused = true;
     return false;
   }
@@ -209,53 +210,54 @@ bool PayloadDefinitions::try_define(PyObject* object) {
   return true;
 }
 
-// Finds the strongly connected components of the nodes that this node reaches by value
-// and that are not defined yet (R. Tarjan, Depth-first search and linear graph
+// Finds the strongly connected components of the vertices that this one reaches by
+// value and that are not defined yet (R. Tarjan, Depth-first search and linear graph
 // algorithms, 1972). False if one of them cannot be a definition. At most kMostUnits
 // deep.
-bool PayloadDefinitions::walk(Node& node, Plan& plan) {
-  node.number = node.lowest = ++walked_;
-  node.is_refused = node.is_refused || walked_ - plan.walked_before > kMostUnits;
-  if (node.is_refused) return false;
-  node.is_open = true;
-  plan.open.push_back(&node);
-  for (const VisitedObject& one : node.unit.visited) {
+bool PayloadDefinitions::find_components(Vertex& vertex, ComponentSearch& search) {
+  vertex.number = vertex.lowest = ++walked_;
+  vertex.is_refused = vertex.is_refused || walked_ - search.walked_before > kMostUnits;
+  if (vertex.is_refused) return false;
+  vertex.is_open = true;
+  search.open.push_back(&vertex);
+  for (const VisitedObject& one : vertex.unit.visited) {
     if (one.kind != Kind::kDefinition || is_defined(one.object.get())) continue;
-    Node& need = node_of(one.object.get());
-    const bool is_new = need.number <= plan.walked_before;
+    Vertex& need = vertex_of(one.object.get());
+    const bool is_new = need.number <= search.walked_before;
     // Definitions cannot refer to objects that are written in the value.
-    const bool is_written = &need != plan.root && context_.objects.find(one.key);
-    if (is_written || need.is_refused || (is_new && !walk(need, plan))) {
-      node.is_refused = true;
+    const bool is_written = &need != search.root && context_.objects.find(one.key);
+    if (is_written || need.is_refused || (is_new && !find_components(need, search))) {
+      vertex.is_refused = true;
       return false;
     }
-    if (need.is_open) node.lowest = std::min(node.lowest, need.lowest);
+    if (need.is_open) vertex.lowest = std::min(vertex.lowest, need.lowest);
   }
-  if (node.lowest == node.number && !close(node, plan)) node.is_refused = true;
-  return !node.is_refused;
+  if (vertex.lowest == vertex.number && !close_component(vertex, search))
+    vertex.is_refused = true;
+  return !vertex.is_refused;
 }
 
-// Closes the component of which `node` is the first. False if its members cannot be
+// Closes the component of which `vertex` is the first. False if its members cannot be
 // distinguished.
-bool PayloadDefinitions::close(Node& node, Plan& plan) {
+bool PayloadDefinitions::close_component(Vertex& vertex, ComponentSearch& search) {
   std::size_t size = 0;
-  for (Node* last = nullptr; last != &node; ++size) {
-    last = plan.open.back();
+  for (Vertex* last = nullptr; last != &vertex; ++size) {
+    last = search.open.back();
     last->is_open = false;
-    plan.open.pop_back();
-    plan.closed.push_back(last);
+    search.open.pop_back();
+    search.closed.push_back(last);
   }
-  const auto component = std::span(plan.closed).last(size);
-  if (size != 1 && !put_in_order(component)) return false;
+  const auto component = std::span(search.closed).last(size);
+  if (size != 1 && !sort_members(component)) return false;
   component.front()->component_size = size;
   return true;
 }
 
-bool PayloadDefinitions::put_in_order(std::span<Node*> component) {
+bool PayloadDefinitions::sort_members(std::span<Vertex*> component) {
   using Name = decltype(name_of_member(nullptr));
-  std::vector<std::pair<Name, Node*>> named;
-  for (Node* node : component) {
-    named.emplace_back(name_of_member(node->unit.object.get()), node);
+  std::vector<std::pair<Name, Vertex*>> named;
+  for (Vertex* vertex : component) {
+    named.emplace_back(name_of_member(vertex->unit.object.get()), vertex);
   }
   std::ranges::sort(named);
   const auto is_like = [](const auto& a, const auto& b) { return a.first == b.first; };
@@ -276,7 +278,7 @@ bool PayloadDefinitions::include(Component component) {
 
 bool PayloadDefinitions::include_last(Component component,
                                       IncludedDefinition& included) {
-  for (Node* node : component) included.units.push_back(&node->unit);
+  for (Vertex* vertex : component) included.units.push_back(&vertex->unit);
   included.definition = find_cached(component);
   included.is_cached = included.was_cached =
       included.definition && resolve_needs(included);
@@ -285,8 +287,8 @@ bool PayloadDefinitions::include_last(Component component,
     if (!included.definition || !resolve_needs(included)) return false;
     included.is_cached = find_cached(component) == included.definition;
   }
-  for (const Definition::VisitedIndex& place : included.definition->code) {
-    PyObject* function = object_at(included, place);
+  for (const Definition::VisitedIndex& index : included.definition->code) {
+    PyObject* function = object_at(included, index);
     included.code_objects.push_back(Ref::share(PyFunction_GET_CODE(function)));
   }
   if (!can_include(included)) return false;
@@ -339,8 +341,9 @@ NeededDefinitions PayloadDefinitions::needed_by(std::span<Unit* const> units) co
 
 bool PayloadDefinitions::are_members(Component component,
                                      const CachedDefinition& first) {
-  return std::ranges::equal(component.subspan(1), first.others, {},
-                            [](const Node* node) { return node->unit.cached->number; });
+  return std::ranges::equal(
+      component.subspan(1), first.others, {},
+      [](const Vertex* vertex) { return vertex->unit.cached->number; });
 }
 
 std::shared_ptr<const Definition> PayloadDefinitions::find_cached(
@@ -354,8 +357,8 @@ std::shared_ptr<const Definition> PayloadDefinitions::find_cached(
 // namespace are excepted: readers use the first one.
 bool PayloadDefinitions::can_include(const IncludedDefinition& included) {
   const Definition& definition = *included.definition;
-  for (const Definition::VisitedIndex& place : definition.namespaces) {
-    PyObject* globals = object_at(included, place);
+  for (const Definition::VisitedIndex& index : definition.namespaces) {
+    PyObject* globals = object_at(included, index);
     if (context_.namespaces.number_of(context_.state, globals) != 0) return false;
   }
   return std::ranges::all_of(definition.exports, [&](const auto& one) {
@@ -501,9 +504,9 @@ bool PayloadDefinitions::is_visited(std::uintptr_t key) const {
 }
 
 int PayloadDefinitions::traverse(visitproc visitor, void* arg) const {
-  for (const auto& [_, node] : nodes_) {
-    if (const int stop = visit(node.unit.object, visitor, arg)) return stop;
-    for (const VisitedObject& one : node.unit.visited) {
+  for (const auto& [_, vertex] : vertices_) {
+    if (const int stop = visit(vertex.unit.object, visitor, arg)) return stop;
+    for (const VisitedObject& one : vertex.unit.visited) {
       if (const int stop = visit(one.object, visitor, arg)) return stop;
     }
   }

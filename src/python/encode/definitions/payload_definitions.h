@@ -102,37 +102,38 @@ class PayloadDefinitions {
   int traverse(visitproc visitor, void* arg) const;
 
  private:
-  // A function or class in the walk for cycles.
-  struct Node {
-    explicit Node(Arena& arena) : unit(arena) {}
+  // A function or class in the graph that is searched for cycles.
+  struct Vertex {
+    explicit Vertex(Arena& arena) : unit(arena) {}
 
     Unit unit;
-    std::size_t number = 0, lowest = 0;  // In the order of the walk.
+    std::size_t number = 0, lowest = 0;  // In the order of the search.
     bool is_open = false;                // Its component is not complete.
     bool is_refused = false;
     std::size_t component_size = 0;  // Set in the first member of a component.
   };
-  using Nodes = ArenaVector<Node*>;
-  using Component = std::span<Node* const>;  // In canonical order.
-  // A walk for cycles, and the components that it found, each after those it needs.
-  struct Plan {
-    Plan(const Node& first, std::size_t walked, Arena& arena)
+  using Vertices = ArenaVector<Vertex*>;
+  using Component = std::span<Vertex* const>;  // In canonical order.
+  // A search for strongly connected components, and those that it has found: each
+  // follows those that it needs.
+  struct ComponentSearch {
+    ComponentSearch(const Vertex& first, std::size_t walked, Arena& arena)
         : root(&first), walked_before(walked), open(&arena), closed(&arena) {}
 
-    const Node* root;
-    std::size_t walked_before;  // Nodes with higher numbers belong to this walk.
-    Nodes open, closed;
+    const Vertex* root;
+    std::size_t walked_before;  // Vertices with higher numbers are of this search.
+    Vertices open, closed;
   };
 
-  Node& node_of(PyObject* object);
+  Vertex& vertex_of(PyObject* object);
   bool is_defined(PyObject* object) const;
   std::optional<Place> defined_place(std::uintptr_t key) const;
   bool resolve_needs(IncludedDefinition& included) const;
   NeededDefinitions needed_by(std::span<Unit* const> units) const;
   bool try_define(PyObject* object);
-  bool walk(Node& node, Plan& plan);
-  static bool close(Node& node, Plan& plan);
-  static bool put_in_order(std::span<Node*> component);
+  bool find_components(Vertex& vertex, ComponentSearch& search);
+  static bool close_component(Vertex& vertex, ComponentSearch& search);
+  static bool sort_members(std::span<Vertex*> component);
   bool include(Component component);
   bool include_last(Component component, IncludedDefinition& included);
   std::shared_ptr<const Definition> find_cached(Component component) const;
@@ -154,8 +155,8 @@ class PayloadDefinitions {
   EncodeContext& context_;
   Arena& arena_;
   CodeInfos& infos_;
-  using Entry = std::pair<PyObject* const, Node>;
-  std::map<PyObject*, Node, std::less<>, ArenaAllocator<Entry>> nodes_;
+  using Entry = std::pair<PyObject* const, Vertex>;
+  std::map<PyObject*, Vertex, std::less<>, ArenaAllocator<Entry>> vertices_;
   ArenaVector<IncludedDefinition> included_;
   std::size_t registered_ = 0;  // Number that register_in() has seen.
   // The key of each global's value, by globals dict and name. The names belong to the
