@@ -37,7 +37,8 @@ void walk(benchmark::State& state, const char* source) {
 void fingerprint(benchmark::State& state, const char* source) {
   const Ref object = made_by(source);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(py::content_hash(bench::state(), object.get(), false));
+    benchmark::DoNotOptimize(
+        py::content_hash(bench::state(), object.get(), false, false));
   }
 }
 

@@ -72,7 +72,7 @@ void collect_imports(benchmark::State& state, const char* source) {
   const py::CodeInfo& info = infos.get(PyFunction_GET_CODE(function.get()));
   for (auto _ : state) {
     py::ImportCollector imports(bench::state(), nullptr);
-    imports.function(function.get(), info);
+    imports.add_function(function.get(), info);
     imports.finish();
   }
 }
@@ -88,7 +88,7 @@ void import_all(benchmark::State& state) {
   const Ref function = made_by(kChains);
   const Manifest manifest = py::discover(bench::state(), function.get(), true);
   for (auto _ : state) {
-    py::ModuleImporter importer(bench::state(), manifest);
+    py::ModuleImporter importer(bench::state(), manifest, py::DecodeHooks{});
     importer.import_all();
   }
 }
