@@ -19,28 +19,7 @@ namespace waybill::envelope {
 // Reads the section. Returns false with an error in the reader.
 bool read_manifest(wire::Reader& reader, Manifest& manifest);
 
-// A manifest whose text stays in the input.
-struct ManifestView {
-  struct Import {
-    std::string_view module, chain, function;  // A null chain is the module's name.
-    ImportTime time;
-    std::uint32_t line;
-    std::uint64_t file;  // Into files, or kNoFile.
-  };
-  struct Substitution {
-    std::string_view policy, type, path;
-  };
-  static constexpr std::uint64_t kNoFile = UINT64_MAX;
-
-  std::vector<Import> imports;
-  std::vector<std::string_view> files;
-  std::vector<Substitution> substitutions;
-  Section environment;  // Checked; empty if there is none.
-
-  // The file of the first import that has one; null if none has.
-  std::string_view first_file() const;
-};
-bool read_manifest(wire::Reader& reader, ManifestView& manifest);
+// The file of the first import that has one; null if none has.
 std::string_view first_file(const Manifest& manifest);
 
 // The import that an extension kModule refers to; null for other tokens and invalid
@@ -62,10 +41,6 @@ struct GlobalName {
 };
 // `values` is at the first value of the node. Nothing if the values are unreadable.
 std::optional<GlobalName> global_name(wire::Reader values, const Manifest* manifest);
-
-// An upper bound of what write_manifest() writes.
-std::size_t manifest_bound(const Manifest& manifest);
-void write_manifest(wire::CursorWriter& writer, const Manifest& manifest);
 
 // Writes the section record by record, without building a Manifest.
 class ManifestBuilder {
@@ -92,7 +67,7 @@ class ManifestBuilder {
     return files_.empty() ? std::string_view() : files_.front();
   }
 
-  // The section as encode_manifest() would give it, appended to `out`.
+  // Appends the section to `out`.
   void encode(wire::Writer& out) const;
 
  private:
@@ -107,26 +82,10 @@ class ManifestBuilder {
 
 // --- The environment, a part of the manifest.
 
-// Reads the value of kEnvironment. Only checks it if `environment` is null. Returns
-// false with an error in the reader.
-bool read_environment(wire::Reader& reader, Environment* environment);
-
-// Checks and skips the value; `section` becomes its bytes.
-bool skip_environment(wire::Reader& reader, Section& section);
-
-// Writes key and value. Texts and counts must be within the limits of
-// read_environment().
-void write_environment(wire::CursorWriter& writer, const Environment& environment);
-// An upper bound of what that writes.
-std::size_t environment_bound(const Environment& environment);
-
 // Appends this part to a manifest's section, in which no part has a higher key.
-// `manifest`: what encode_manifest() gives, or empty.
+// `manifest`: what encode_manifest() gives, or empty. Texts and counts must be within
+// the limits in Environment.
 std::vector<std::uint8_t> with_environment(BytesView manifest,
                                            const Environment& environment);
-
-// Reads UTF-8 text; `what` names it in errors. Returns false with an error in the
-// reader.
-bool read_utf8(wire::Reader& reader, std::string_view& value, std::string_view what);
 
 }  // namespace waybill::envelope

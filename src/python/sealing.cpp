@@ -26,9 +26,9 @@ Ref modules_of(BytesView manifest) {
   Ref names = Ref::steal(PyList_New(0));
   if (manifest.empty()) return names;
   wire::Reader reader(manifest);
-  envelope::ManifestView view;
-  envelope::read_manifest(reader, view);  // It was written by this process.
-  for (const envelope::ManifestView::Import& import : view.imports) {
+  Manifest read;
+  envelope::read_manifest(reader, read);  // It was written by this process.
+  for (const ImportRecord& import : read.imports) {
     if (import.module.starts_with('.')) continue;
     check(PyList_Append(names.get(), new_text(import.module).get()));
   }

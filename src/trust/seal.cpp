@@ -6,7 +6,6 @@
 #include "base/fresh_pages.h"
 #include "base/hash.h"
 #include "format/buffer_table.h"
-#include "format/manifest_codec.h"
 #include "trust/signature_tail.h"
 #include "waybill/envelope.h"
 #include "wire/format.h"
@@ -24,6 +23,12 @@ std::size_t frame_bound(const Parts& parts) {
   constexpr std::size_t kFixed = 1 + 1 + 1 + kMark.size() + 4 * kNumber + 2 * 5 + 3 +
                                  2 + sizeof(std::uint64_t) + 1;
   return kFixed + parts.code.size() * (1 + kNumber) + parts.shared.size() * kNumber;
+}
+
+std::vector<std::uint8_t> encoded(const Manifest& manifest) {
+  std::vector<std::uint8_t> bytes;
+  encode_manifest(manifest, bytes);
+  return bytes;
 }
 
 // Inlined into both callers: every small payload passes here.
@@ -65,7 +70,7 @@ std::size_t buffer_digest_size(const Parts& parts) {
   wire::CursorWriter writer(out);
   write_header(writer, parts);
   if (parts.manifest != nullptr) {
-    envelope::write_manifest(writer, *parts.manifest);
+    writer.append(encoded(*parts.manifest));
   } else if (parts.encoded_manifest.empty()) {
     writer.map(0);
   } else {
@@ -116,7 +121,7 @@ std::size_t head_bound(const Parts& parts) {
   for (const Insertion& insertion : parts.payload_insertions) {
     bound += insertion.bytes.size();
   }
-  bound += parts.manifest != nullptr ? envelope::manifest_bound(*parts.manifest)
+  bound += parts.manifest != nullptr ? encoded(*parts.manifest).size()
                                      : 1 + parts.encoded_manifest.size();
   for (BytesView body : parts.code) bound += body.size();
   if (!parts.buffers.empty()) bound += envelope::buffer_table_bound(parts.buffers);

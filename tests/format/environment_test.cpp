@@ -96,20 +96,6 @@ TEST(Environment, IsPutIntoWhereThereIsNoManifest) {
             encode_to_bytes(manifest));
 }
 
-TEST(Environment, IsPassedOverByReadersThatCopyNothing) {
-  Manifest manifest;
-  manifest.environment = sample();
-  const Bytes bytes = encode_to_bytes(manifest);
-  wire::Reader reader(bytes);
-  envelope::ManifestView view;
-
-  ASSERT_TRUE(envelope::read_manifest(reader, view));
-
-  EXPECT_TRUE(reader.at_end());
-  EXPECT_EQ(view.environment.offset, 2u);
-  EXPECT_EQ(view.environment.bytes.size(), bytes.size() - 2);
-}
-
 TEST(Environment, MayBeLongerOneDay) {
   Writer out;
   out.map(1);

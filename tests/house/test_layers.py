@@ -294,9 +294,6 @@ def test_harnesses_of_the_core_see_no_python_in_any_way():
 
 def test_layers_that_read_bytes_look_nothing_up_by_hash():
     """Who chooses the keys of a hash table can make all of them collide."""
-    # Numbers the files of what this process sends.
-    may_hash = {"src/format/manifest.cpp"}
-
     used = {
         path.relative_to(ROOT).as_posix()
         for layer in BELOW
@@ -305,7 +302,7 @@ def test_layers_that_read_bytes_look_nothing_up_by_hash():
         if "std::unordered_" in code_of(path)
     }
 
-    assert used == may_hash
+    assert not used
 
 
 @pytest.mark.parametrize("word", CONFINED)
