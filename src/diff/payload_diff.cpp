@@ -6,15 +6,19 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/hash.h"
 #include "diff/diff_model.h"
-#include "diff/payload_tree.h"
+#include "format/compression.h"
 #include "format/leaf_kind.h"
+#include "format/payload_cursor.h"
 #include "format/shapes.h"
 #include "format/value_view.h"
+#include "report/paths.h"
 #include "text/format_text.h"
 #include "wire/utf8.h"
 
@@ -22,8 +26,226 @@ namespace waybill::envelope {
 namespace {
 
 using Index = std::uint32_t;
+using Indices = std::vector<Index>;
 using wire::NodeTag;
+using wire::Token;
 using wire::TokenType;
+
+// Keeps equal hashes of different kinds apart.
+enum class Salt : std::uint64_t {
+  kModule = 1,
+  kReference,
+  kOpenReference,
+  kCode,
+  kStored,
+};
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t more) {
+  const std::uint64_t both[] = {hash, more};
+  return base::hash_of({reinterpret_cast<const std::uint8_t*>(both), sizeof both});
+}
+
+std::uint64_t salted(Salt salt, std::uint64_t hash) {
+  return mixed(static_cast<std::uint64_t>(salt), hash);
+}
+
+std::uint64_t number_of(BytesView digest) {
+  return wire::read_big_endian(digest.data(), digest.size());
+}
+
+// The digest of the decompressed bytes; nothing if they do not match the row.
+std::optional<std::uint64_t> hash_of_decompressed(const StoredBuffer& row) {
+  CompressedBlocks blocks(row, row.bytes, row.place);
+  std::vector<std::uint8_t> block;
+  base::DigestStream hash;
+  for (std::uint64_t left = row.length; left != 0; left -= block.size()) {
+    block.resize(std::min<std::uint64_t>(left, wire::kCompressedBlock));
+    if (!blocks.next(block)) return {};
+    hash.add(block);
+  }
+  return number_of(hash.digest());
+}
+
+std::uint64_t content_hash(const StoredBuffer& row) {
+  if (row.compression && !row.bytes.empty()) {
+    if (const auto hash = hash_of_decompressed(row)) return *hash;
+  }
+  if (row.digest.size() == sizeof(std::uint64_t)) return number_of(row.digest);
+  return base::hash_of(row.bytes.empty() ? row.digest : row.bytes);
+}
+
+// Hashes the content and type of a stored buffer, whatever its number, digest and
+// compression.
+std::uint64_t stored_hash(const StoredBuffer& row) {
+  std::uint64_t hash = salted(Salt::kStored, content_hash(row));
+  for (const std::uint64_t extent : row.shape) hash = mixed(hash, extent);
+  const auto* format = reinterpret_cast<const std::uint8_t*>(row.format.data());
+  hash = mixed(hash, base::hash_of({format, row.format.size()}));
+  hash = mixed(hash, static_cast<std::uint64_t>(row.kind) << 1 | row.is_fortran);
+  return mixed(hash, row.length);
+}
+
+// One of the two payloads as a flat tree, in which a subtree is compared by its hash
+// and skipped in one step.
+class PayloadTree {
+ public:
+  struct Row {
+    // Covers code by content, modules by name, references by their targets. So equal
+    // values have equal hashes, whatever the tables of their envelopes.
+    std::uint64_t hash = 0;
+    std::size_t offset = 0;  // In the envelope.
+    Index end = 0;           // The index of the first row after the subtree.
+    TokenType type = TokenType::kNil;
+    std::uint8_t tag = 0;  // Of arrays that are nodes; else 0.
+  };
+
+  // The code of a function or code node; by default, none.
+  struct Code {
+    std::size_t index = SIZE_MAX;
+    BytesView hash = {};
+    std::string_view name = {};
+  };
+
+  // `side` must outlive this. Texts have about `max_text` bytes. The tree of an
+  // unreadable payload, or of one with 2^32 values, is empty.
+  PayloadTree(const Side& side, std::size_t max_text)
+      : envelope_(side.envelope), names_(side.names), max_text_(max_text) {
+    if (!build()) rows_.clear();
+  }
+
+  bool empty() const { return rows_.empty(); }
+  const Row& operator[](Index index) const { return rows_[index]; }
+  BytesView bytes() const { return envelope_.payload.bytes; }
+
+  // The values directly in a container, without a node's tag; those of a map alternate
+  // keys and values.
+  Indices children(Index index) const {
+    Indices found;
+    for (Index at = index + 1; at < rows_[index].end; at = rows_[at].end) {
+      found.push_back(at);
+    }
+    return found;
+  }
+
+  // The value of the payload, after its definitions; and the definitions.
+  Index value() const {
+    return has_definitions() ? children(0)[position_of(NodeTag::kDefinitions, "value")]
+                             : 0;
+  }
+  Indices definitions() const {
+    if (!has_definitions()) return {};
+    return children(children(0)[position_of(NodeTag::kDefinitions, "definitions")]);
+  }
+  // The name of a function or class; else "obj".
+  std::string name(Index index) const {
+    return StepFormatter(envelope_, names_).name_at(rows_[index].offset).text;
+  }
+
+  // The value itself, be it a reference; and the target of that reference.
+  ValueView at(Index index) const {
+    return ValueView::at(envelope_, rows_[index].offset);
+  }
+  ValueView follow(Index index) const { return {envelope_, rows_[index].offset}; }
+  // The value as a line.
+  std::string text(Index index) const {
+    return value_text(reader_at(envelope_, rows_[index].offset), names_, max_text_);
+  }
+  Code code(Index index) const {
+    const std::size_t code = at(index).code_index();
+    if (code == SIZE_MAX) return {};
+    return {code, envelope_.code[code].hash, names_.code[code]};
+  }
+  // The paths of the values at these sorted offsets. Cost: one walk over the payload.
+  std::vector<std::string> paths(const std::vector<std::size_t>& offsets) const {
+    return paths_at(envelope_, names_, offsets);
+  }
+
+ private:
+  using Cursor = PayloadCursor<Index>;  // The annotation: an index of rows_.
+
+  bool has_definitions() const {
+    return rows_[0].tag == static_cast<std::uint8_t>(NodeTag::kDefinitions);
+  }
+
+  bool build() {
+    Cursor cursor(reader_at(envelope_, envelope_.payload.offset));
+    while (cursor.next()) {
+      Index index = 0;
+      if (cursor.event() == CursorEvent::kClose) {
+        index = cursor.container().annotation;
+        rows_[index].end = static_cast<Index>(rows_.size());
+      } else {
+        if (rows_.size() == UINT32_MAX) return false;
+        index = static_cast<Index>(rows_.size());
+        const Token& token = cursor.token();
+        Row& row = rows_.emplace_back();
+        row.offset = token.offset;
+        row.type = token.type;
+        if (cursor.event() == CursorEvent::kOpen) {
+          Cursor::Container& container = cursor.container();
+          container.annotation = index;
+          row.tag = container.tag;
+          const auto type = static_cast<std::uint64_t>(row.type);
+          row.hash = mixed(type << 8 | row.tag, container.count);
+          continue;
+        }
+        row.end = index + 1;
+        row.hash = leaf_hash(cursor);
+      }
+      if (index == 0) continue;
+      Row& around = rows_[cursor.around().annotation];
+      around.hash = mixed(around.hash, rows_[index].hash);
+    }
+    return !cursor.reader().failed();
+  }
+
+  std::uint64_t leaf_hash(Cursor& cursor) const {
+    const Token& token = cursor.token();
+    const auto [kind, number] =
+        target_of(envelope_, token, cursor.rule(), cursor.around().tag);
+    switch (kind) {
+      case LeafTarget::Kind::kValue:
+        return reference_hash(cursor, number);
+      case LeafTarget::Kind::kModule: {
+        const std::string& module = envelope_.manifest.imports[number].module;
+        const auto* start = reinterpret_cast<const std::uint8_t*>(module.data());
+        return salted(Salt::kModule, base::hash_of({start, module.size()}));
+      }
+      case LeafTarget::Kind::kCode:
+        return salted(Salt::kCode, base::hash_of(envelope_.code[number].hash));
+      case LeafTarget::Kind::kBuffer:
+        return stored_hash(envelope_.buffers[number]);
+      default:
+        break;
+    }
+    const std::size_t start = token.offset - envelope_.payload.offset;
+    return base::hash_of(envelope_.payload.bytes.subspan(
+        start, cursor.reader().offset() - token.offset));
+  }
+
+  std::uint64_t reference_hash(const Cursor& cursor, std::size_t number) const {
+    const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
+    const auto target = std::lower_bound(
+        rows_.begin(), rows_.end(), offset,
+        [](const Row& row, std::size_t value) { return row.offset < value; });
+    if (target == rows_.end() || target->offset != offset) {
+      return salted(Salt::kReference, number);
+    }
+    if (target->end != 0) return salted(Salt::kReference, target->hash);
+    // An open container has no hash yet: this is a cycle. Hashes how far up the
+    // container is, since its number depends on the other shared values.
+    const auto node = static_cast<Index>(target - rows_.begin());
+    const auto open = cursor.open();
+    const auto frame =
+        std::ranges::lower_bound(open, node, {}, &Cursor::Container::annotation);
+    return salted(Salt::kOpenReference, static_cast<std::uint64_t>(open.end() - frame));
+  }
+
+  const Envelope& envelope_;
+  const ValueNames& names_;
+  std::size_t max_text_;
+  std::vector<Row> rows_;
+};
 
 // A difference between two texts, or bytes, with a long common start, which are shown
 // around the difference: '…xxxa' (201 characters).
@@ -130,8 +352,8 @@ class PayloadComparison {
       stack_.pop_back();
       visit(pair);
     }
-    set_paths(old_);
-    set_paths(new_);
+    set_paths(old_, old_places_);
+    set_paths(new_, new_places_);
   }
 
  private:
@@ -139,12 +361,8 @@ class PayloadComparison {
     Index before;
     Index after;
   };
-  using Indices = std::vector<Index>;
-  // The value that a shown difference is about.
-  struct Place {
-    const PayloadTree* side;
-    Index node;
-  };
+  // Shown differences by the offset of the value in its payload.
+  using Places = std::multimap<std::size_t, std::size_t>;
 
   void compare_bytes() {
     if (std::ranges::equal(old_.bytes(), new_.bytes())) return;
@@ -195,18 +413,13 @@ class PayloadComparison {
     found_.push_back({before, after});
   }
 
-  // Finds all paths in one walk, since each walk goes over the payload.
-  void set_paths(const PayloadTree& side) {
-    std::vector<std::size_t> shown;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (places_[i].side == &side) shown.push_back(i);
-    }
-    std::ranges::stable_sort(shown, {}, [&](std::size_t i) { return places_[i].node; });
-    std::vector<std::size_t> offsets;
-    for (const std::size_t i : shown) offsets.push_back(side[places_[i].node].offset);
-    const std::vector<std::string> paths = side.paths(offsets);
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-      payload_.entry(shown[i])["path"] = paths[i];
+  // Finds all paths of a payload in one walk.
+  void set_paths(const PayloadTree& side, const Places& places) {
+    const auto offsets = std::views::keys(places);
+    const std::vector<std::string> paths = side.paths({offsets.begin(), offsets.end()});
+    std::size_t at = 0;
+    for (const auto& [_, shown] : places) {
+      payload_.entry(shown)["path"] = paths[at++];
     }
   }
 
@@ -216,7 +429,7 @@ class PayloadComparison {
     if (!row) return row;
     (*row)["change"] = change;
     (*row)["path"] = "";  // Keeps the place; see set_paths().
-    places_.push_back({&side, node});
+    (&side == &old_ ? old_places_ : new_places_).emplace(side[node].offset, shown_++);
     return row;
   }
 
@@ -393,8 +606,9 @@ class PayloadComparison {
   std::map<std::size_t, Index> old_definitions_;  // By offset.
   std::map<Index, std::size_t> counterparts_;  // Offset of the new one, by the old one.
   std::vector<Pair> stack_;                    // Pairs to visit; the next one last.
-  std::vector<Pair> found_;    // By the current visit, in the order of the payload.
-  std::vector<Place> places_;  // Of the shown differences.
+  std::vector<Pair> found_;  // By the current visit, in the order of the payload.
+  std::size_t shown_ = 0;    // Differences.
+  Places old_places_, new_places_;
 };
 
 }  // namespace
