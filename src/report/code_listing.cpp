@@ -35,6 +35,46 @@ std::vector<std::string> constants_of(const CodeFields& fields, const ValueNames
   return constants;
 }
 
+void add_names(const std::vector<std::string_view>& names, Json list) {
+  list.make_array();
+  for (std::string_view name : names) list.append() = name;
+}
+
+// Hashes of the code objects directly among the constants.
+void add_nested(const Section& constants, Json nested) {
+  nested.make_array();
+  each_constant(constants, [&](const Reader& constant, BytesView) {
+    if (const auto hash = nested_code(constant)) nested.append() = hex(*hash);
+  });
+}
+
+// Adds the fields of a body. False, with an error in the model, if it is unreadable.
+bool add_body(const CodeBody& body, CodeFields& fields, Json model) {
+  constexpr std::size_t kMaxKeys = 21;  // With those of listing and source.
+  model.make_object(kMaxKeys);
+  model["hash"] = hex(body.hash);
+  model["offset"] = body.offset;
+  model["size"] = body.bytes.size();
+  Reader reader(body.bytes, Limits{}, body.offset);
+  if (!read_code_body(reader, body.bytes, fields)) {
+    set_error(model["error"], reader.error());
+    return false;
+  }
+  model["name"] = std::string(fields.name);
+  model["qualified_name"] = std::string(fields.qualified_name);
+  model["argument_count"] = fields.argument_count;
+  model["positional_only_count"] = fields.positional_only_count;
+  model["keyword_only_count"] = fields.keyword_only_count;
+  model["flags"] = fields.flags;
+  model["stack_size"] = fields.stack_size;
+  model["instruction_bytes"] = fields.instructions.size();
+  model["constant_count"] = fields.constant_count;
+  add_names(fields.names, model["names"]);
+  add_names(fields.local_names, model["local_names"]);
+  add_nested(fields.constants, model["nested"]);
+  return true;
+}
+
 void add_exceptions(const CodeFields& fields, Json entries) {
   entries.make_array();
   bytecode::ExceptionReader reader(fields.exception_table, fields.instructions.size());
@@ -55,8 +95,8 @@ void add_location(const FirstLocation& location, std::size_t max_text, Json body
   body["first_line"] = location.first_line;
 }
 
-void fill_listing(const CodeListing& listing, const CodeFields& fields,
-                  const FirstLocation& location, std::size_t max_text, Json model) {
+void add_listing(const CodeListing& listing, const CodeFields& fields,
+                 const FirstLocation& location, std::size_t max_text, Json model) {
   add_location(location, max_text, model);
   const Json instructions = model["instructions"].make_array();
   const bytecode::CodeLines lines(location.line_table.bytes, location.first_line);
@@ -107,6 +147,29 @@ class SourceTexts {
   std::uint64_t left_ = wire::kMaxSourceText;
 };
 
+// Adds the source of each body that the payload uses. The source of nested code is part
+// of that of the enclosing code.
+void add_sources(const Envelope& envelope, const std::vector<FirstLocation>& locations,
+                 std::size_t max_text, Json code) {
+  const Sources sources = sources_of(envelope, sources_section(envelope));
+  const std::vector<std::uint32_t> uses = code_uses_of(envelope);
+  SourceTexts texts(sources);
+  for (const std::uint32_t index : std::set(uses.begin(), uses.end())) {
+    if (index >= envelope.code.size()) break;
+    const Json body = code[index];
+    const FirstLocation& location = locations[index];
+    add_location(location, max_text, body);
+    const Json model = body["source"];
+    const SourceUnit* const unit = sources.unit_of(index);
+    if (unit == nullptr) continue;
+    model.make_object(4);
+    model["kind"] = kUnitKinds[static_cast<std::size_t>(unit->kind)];
+    model["size"] = unit->length;
+    if (location.is_known) model["line"] = first_line_of(*unit, location);
+    texts.add_to(model, *unit);
+  }
+}
+
 }  // namespace
 
 CodeListing::CodeListing(const CodeFields& fields, const PythonVersion& python,
@@ -141,36 +204,19 @@ std::string CodeListing::meaning(const ListedInstruction& instruction) const {
   }
 }
 
-void fill_listings(const Envelope& envelope, const ReportOptions& options, Json code) {
-  const ValueNames names = names_of(envelope);
-  const std::vector<FirstLocation> locations = first_locations(envelope);
+void fill_code(const Envelope& envelope, const ValueNames& names,
+               const ReportOptions& options, Json code) {
+  code.make_array();
+  std::vector<FirstLocation> locations;
+  if (options.instructions || options.source) locations = first_locations(envelope);
   for (std::size_t i = 0; i < envelope.code.size(); ++i) {
+    const Json model = code.append();
     CodeFields fields;
-    if (!read_code_body(envelope.code[i], fields)) continue;
+    if (!add_body(envelope.code[i], fields, model) || !options.instructions) continue;
     const CodeListing listing(fields, envelope.python, names, options.max_text);
-    fill_listing(listing, fields, locations[i], options.max_text, code[i]);
+    add_listing(listing, fields, locations[i], options.max_text, model);
   }
-}
-
-void fill_sources(const Envelope& envelope, const ReportOptions& options, Json code) {
-  const Sources sources = sources_of(envelope, sources_section(envelope));
-  const std::vector<FirstLocation> locations = first_locations(envelope);
-  const std::vector<std::uint32_t> uses = code_uses_of(envelope);
-  SourceTexts texts(sources);
-  for (const std::uint32_t index : std::set(uses.begin(), uses.end())) {
-    if (index >= envelope.code.size()) break;
-    const Json body = code[index];
-    const FirstLocation& location = locations[index];
-    add_location(location, options.max_text, body);
-    const Json model = body["source"];
-    const SourceUnit* const unit = sources.unit_of(index);
-    if (unit == nullptr) continue;
-    model.make_object(4);
-    model["kind"] = kUnitKinds[static_cast<std::size_t>(unit->kind)];
-    model["size"] = unit->length;
-    if (location.is_known) model["line"] = first_line_of(*unit, location);
-    texts.add_to(model, *unit);
-  }
+  if (options.source) add_sources(envelope, locations, options.max_text, code);
 }
 
 }  // namespace waybill::envelope

@@ -47,19 +47,14 @@ class CodeListing {
   Result<void> verdict_;
 };
 
-// Adds to the report of each readable body: "instructions" and "exception_entries";
-// "file" and "first_line" if the debug information has them; "unreadable" if the
-// instructions end early. `code` is the array of reports; each of its objects must have
-// room for kListingKeys more keys.
-void fill_listings(const Envelope& envelope, const ReportOptions& options, Json code);
-inline constexpr std::size_t kListingKeys = 5;
-
-// Adds to the report of each body that the payload uses: "source", null if there is
-// none; "file" and "first_line" if the debug information has them. `code` is the array
-// of reports. The source of nested code is part of that of the enclosing code.
+// Makes the array of reports on the code bodies. With options.instructions, a readable
+// body has "instructions" and "exception_entries", and "unreadable" if the instructions
+// end early; with options.source, one that the payload uses has "source", null if there
+// is none. With either, "file" and "first_line" if the debug information has them.
+//
 // Damaged texts are replaced by "error". The texts shown are limited to the 16 MiB that
 // an envelope may have in all; units beyond the limit have no "text".
-void fill_sources(const Envelope& envelope, const ReportOptions& options, Json code);
-inline constexpr std::size_t kSourceKeys = 1;  // In addition to kListingKeys.
+void fill_code(const Envelope& envelope, const ValueNames& names,
+               const ReportOptions& options, Json code);
 
 }  // namespace waybill::envelope

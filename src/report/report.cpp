@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "format/code_body.h"
 #include "report/code_listing.h"
 #include "report/report_model.h"
 #include "report/value_text.h"
@@ -126,44 +125,6 @@ void add_environment(const Environment& environment, Json model) {
   }
 }
 
-void add_names(const std::vector<std::string_view>& names, Json list) {
-  list.make_array();
-  for (std::string_view name : names) list.append() = name;
-}
-
-// Hashes of the code objects directly among the constants.
-void add_nested(const Section& constants, Json nested) {
-  nested.make_array();
-  each_constant(constants, [&](const Reader& constant, BytesView) {
-    if (const auto hash = nested_code(constant)) nested.append() = hex(*hash);
-  });
-}
-
-void add_body(const CodeBody& body, Json model) {
-  model.make_object(15 + kListingKeys + kSourceKeys);
-  model["hash"] = hex(body.hash);
-  model["offset"] = body.offset;
-  model["size"] = body.bytes.size();
-  Reader reader(body.bytes, Limits{}, body.offset);
-  CodeFields fields;
-  if (!read_code_body(reader, body.bytes, fields)) {
-    set_error(model["error"], reader.error());
-    return;
-  }
-  model["name"] = std::string(fields.name);
-  model["qualified_name"] = std::string(fields.qualified_name);
-  model["argument_count"] = fields.argument_count;
-  model["positional_only_count"] = fields.positional_only_count;
-  model["keyword_only_count"] = fields.keyword_only_count;
-  model["flags"] = fields.flags;
-  model["stack_size"] = fields.stack_size;
-  model["instruction_bytes"] = fields.instructions.size();
-  model["constant_count"] = fields.constant_count;
-  add_names(fields.names, model["names"]);
-  add_names(fields.local_names, model["local_names"]);
-  add_nested(fields.constants, model["nested"]);
-}
-
 void add_sections(const Envelope& envelope, Json sections) {
   sections.make_object(wire::kSectionCountWithBuffers);
   Reader reader(envelope.bytes);
@@ -201,10 +162,7 @@ void fill_report(const Envelope& envelope, const ReportOptions& options, Json mo
     add_environment(*envelope.manifest.environment, model["environment"]);
   }
   const ValueNames names = names_of(envelope);
-  const Json code = model["code"].make_array();
-  for (const CodeBody& body : envelope.code) add_body(body, code.append());
-  if (options.instructions) fill_listings(envelope, options, code);
-  if (options.source) fill_sources(envelope, options, code);
+  fill_code(envelope, names, options, model["code"]);
   fill_payload(envelope, names, options, model["payload"]);
   add_sections(envelope, model["sections"]);
   add_optional_parts(envelope, options.max_text, model);
