@@ -42,29 +42,49 @@ Link link_in_node(const OpenContainer& node) {
   return {.style = is_expression ? Style::kText : Style::kMarker, .label = step};
 }
 
+// The steps to the parts of a container of a role, and to the container itself where it
+// is implicit.
+struct RoleSteps {
+  Style style = Style::kNone;
+  std::string_view label = {};
+  std::string_view to_container = {};
+};
+constexpr auto kSteps = std::to_array<RoleSteps>({
+    {},                                               // kValues
+    {Style::kIndex},                                  // kItems
+    {Style::kKey},                                    // kPairs
+    {Style::kAttribute, "", ".__dict__"},             // kAttributes
+    {Style::kGlobal, "", ".__globals__"},             // kGlobals
+    {Style::kNamed, "import"},                        // kImports
+    {Style::kCell, "", ".__closure__"},               // kCells
+    {Style::kIndex, ".__closure__", ".__closure__"},  // kClosure
+    {},                                               // kFields
+    {Style::kArgument, "argument"},                   // kArguments
+    {Style::kNamed, "argument"},                      // kKeywords
+    {Style::kPlace, "definition"},                    // kDefinitions
+    {Style::kIndex, ".__bases__", ".__bases__"},      // kBases
+    {Style::kMarker, "state", "<state>"},             // kState
+});
+static_assert(kSteps.size() == static_cast<std::size_t>(ContainerRole::kState) + 1);
+
+const RoleSteps& steps_of(ContainerRole role) {
+  return kSteps[static_cast<std::size_t>(role)];
+}
+
+Link link_to_field(std::uint64_t field) {
+  const std::string_view name = function_field_name(field);
+  if (!name.empty()) return {.style = Style::kDunder, .label = name};
+  return {.style = Style::kPlace, .label = "field", .number = field};
+}
+
+// A malformed payload may have a map in the place of a list, and vice versa.
 Link link_in_map(const OpenContainer& map, ContainerRole role) {
   if (map.is_key()) return {.style = Style::kMarker, .label = "key"};
-  Link link{.style = Style::kKey, .number = map.index() / 2, .at = map.key};
-  switch (role) {
-    case ContainerRole::kAttributes:
-      link.style = Style::kAttribute;
-      return link;
-    case ContainerRole::kGlobals:
-      link.style = Style::kGlobal;
-      return link;
-    case ContainerRole::kImports:
-    case ContainerRole::kKeywords:
-      link.style = Style::kNamed;
-      link.label = role == ContainerRole::kImports ? "import" : "argument";
-      return link;
-    case ContainerRole::kFields: {
-      const std::string_view name = function_field_name(map.field);
-      if (!name.empty()) return {.style = Style::kDunder, .label = name};
-      return {.style = Style::kPlace, .label = "field", .number = map.field};
-    }
-    default:
-      return link;
-  }
+  if (role == ContainerRole::kFields) return link_to_field(map.field);
+  const RoleSteps& row =
+      steps_of(steps::has_key(steps_of(role).style) ? role : ContainerRole::kPairs);
+  return {
+      .style = row.style, .label = row.label, .number = map.index() / 2, .at = map.key};
 }
 
 // The roles of lists and maps that the grammar prescribes, by rule and name of the
@@ -129,45 +149,19 @@ Link link_in(const OpenContainer& around, const OpenContainer* second,
              const OpenContainer* third) {
   const ContainerRole role = role_of(around, second);
   if (around.is_map) return link_in_map(around, role);
-  const std::uint64_t index = around.index();
-  switch (role) {
-    case ContainerRole::kArguments:
-      return {.style = Style::kArgument, .label = "argument", .number = index};
-    case ContainerRole::kDefinitions:
-      return {.style = Style::kPlace, .label = "definition", .number = index};
-    case ContainerRole::kBases:
-      return {.style = Style::kIndex, .label = ".__bases__", .number = index};
-    case ContainerRole::kClosure:
-      return {.style = Style::kIndex, .label = ".__closure__", .number = index};
-    case ContainerRole::kCells:
-      return {.style = Style::kCell,
-              .number = index,
-              .at = third == nullptr ? 0 : third->offset};
-    case ContainerRole::kState:
-      return {.style = Style::kMarker, .label = "state"};
-    case ContainerRole::kItems:
-      return {.style = Style::kIndex, .number = index};
-    default:
-      return around.tag != 0 ? link_in_node(around) : Link{};
+  const RoleSteps& row = steps_of(role);
+  if (row.style == Style::kNone || steps::has_key(row.style)) {
+    return around.tag != 0 ? link_in_node(around) : Link{};
   }
+  const bool is_cell = row.style == Style::kCell && third != nullptr;
+  return {.style = row.style,
+          .label = row.label,
+          .number = around.index(),
+          .at = is_cell ? third->offset : 0};
 }
 
 std::string_view step_to_implicit(ContainerRole role) {
-  switch (role) {
-    case ContainerRole::kAttributes:
-      return ".__dict__";
-    case ContainerRole::kGlobals:
-      return ".__globals__";
-    case ContainerRole::kCells:
-    case ContainerRole::kClosure:
-      return ".__closure__";
-    case ContainerRole::kBases:
-      return ".__bases__";
-    case ContainerRole::kState:
-      return "<state>";
-    default:
-      return {};
-  }
+  return steps_of(role).to_container;
 }
 
 namespace {
