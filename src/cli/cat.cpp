@@ -16,9 +16,8 @@ void declare_cat(Options& options, Arguments& arguments) {
   options.add_text("PATH", arguments.path,
                    "The path of a part, as in waybill ls: ['a'][0].b");
   options.add_flag("--json", arguments.json, "No colours, and errors as JSON too");
-  options.add_flag("--no-colours", arguments.no_colours,
-                   "No colours, even on a terminal");
-  options.add_number("--indent", arguments.indent, -1, 16,
+  declare_colours(options, arguments);
+  options.add_number("--indent N", arguments.indent, -1, 16,
                      "Spaces for each level, or -1 for all in one line");
   options.add_flag("--loose", arguments.is_loose,
                    "Write values that JSON cannot express as the nearest JSON");
@@ -105,7 +104,7 @@ Exit run_cat(const Arguments& arguments) {
   JsonOptions options;
   options.indent = arguments.indent;
   options.is_loose = arguments.is_loose;
-  options.colours = !arguments.json && !arguments.no_colours && wants_colours();
+  options.colours = !arguments.json && wants_colours(arguments);
   const Result<std::string> json = value_json(*value, options);
   if (!json) return report_error(json.error(), arguments.json);
   if (print(*json)) return Exit::kSuccess;

@@ -199,10 +199,10 @@ bool write_output(const std::string& file, bool json,
   return is_written || report_errno(file, "stdout", json && file != "-");
 }
 
-Exit report_unreadable(const std::string& detail, bool json) {
-  if (json) std::printf("%s\n", failure_json("unreadable", detail).c_str());
+Exit report_failure(Exit exit, const char* code, const std::string& detail, bool json) {
+  if (json) std::printf("%s\n", failure_json(code, detail).c_str());
   std::fprintf(stderr, "waybill: %s\n", detail.c_str());
-  return Exit::kUnreadable;
+  return exit;
 }
 
 Error add_extent(Error error, BytesView bytes) {
@@ -224,18 +224,17 @@ Exit report_error(const Error& error, bool json) {
   return error.code == ErrorCode::kRefused ? Exit::kRefused : Exit::kUnreadable;
 }
 
-bool wants_colours() {
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0') &&
-         (terminal == nullptr || std::string_view(terminal) != "dumb");
+void declare_colours(Options& options, Arguments& arguments) {
+  options.add_flag("--no-colours", arguments.no_colours,
+                   "No colours, even on a terminal");
 }
 
-Exit report_usage_error(const std::string& detail, bool json) {
-  const std::string line = printable(detail);
-  if (json) std::printf("%s\n", failure_json("usage", line).c_str());
-  std::fprintf(stderr, "waybill: %s\n", line.c_str());
-  return Exit::kUsage;
+bool wants_colours(const Arguments& arguments) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return !arguments.no_colours && isatty(STDOUT_FILENO) != 0 &&
+         (no_color == nullptr || *no_color == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
 std::string unknown_command_error(const std::string& name,
@@ -250,9 +249,9 @@ std::string unknown_command_error(const std::string& name,
 
 void declare_keys(Options& options, Arguments& arguments) {
   options.add_texts(
-      "--key", arguments.key_files,
+      "--key FILE", arguments.key_files,
       "A file with a public key or MAC key, one of which must have signed it");
-  options.add_text("--key-env", arguments.key_variable,
+  options.add_text("--key-env VARIABLE", arguments.key_variable,
                    "The name of an environment variable with such keys");
 }
 

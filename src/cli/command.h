@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "waybill/error.h"
 #include "waybill/mapped_file.h"
+#include "waybill/report.h"
 #include "waybill/signature.h"
 
 namespace waybill::cli {
@@ -117,9 +118,15 @@ bool write_output(const std::string& file, bool json,
 // kUnreadable.
 Exit report_error(const Error& error, bool json);
 
-// Writes "waybill: …" to stderr; with `json`, also JSON with the code "unreadable" to
-// stdout. Returns kUnreadable.
-Exit report_unreadable(const std::string& detail, bool json);
+// Writes "waybill: …" to stderr; with `json`, also JSON with this code to stdout.
+// Returns `exit`.
+Exit report_failure(Exit exit, const char* code, const std::string& detail, bool json);
+inline Exit report_unreadable(const std::string& detail, bool json) {
+  return report_failure(Exit::kUnreadable, "unreadable", detail, json);
+}
+inline Exit report_usage_error(const std::string& detail, bool json) {
+  return report_failure(Exit::kUsage, "usage", printable(detail), json);
+}
 
 // Adds to an error about a signature if the bytes are not a whole envelope.
 Error add_extent(Error error, BytesView bytes);
@@ -131,10 +138,6 @@ std::string failure_json(const std::string& code, const std::string& detail);
 std::string success_json(
     std::initializer_list<std::pair<const char*, std::size_t>> numbers,
     const std::optional<SignatureInfo>& signature);
-
-// Writes "waybill: …" to stderr; with `json`, also JSON with the code "usage" to
-// stdout. Returns kUsage.
-Exit report_usage_error(const std::string& detail, bool json);
 
 // The error for a name that is not one of the commands: suggests similar ones.
 std::string unknown_command_error(const std::string& name,
@@ -159,8 +162,10 @@ void declare_python(Options& options, Arguments& arguments);
 Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,
                  std::optional<BytesView> input = std::nullopt);
 
-// Whether stdout is a terminal on which colours are wanted (NO_COLOR, no-color.org).
-bool wants_colours();
+// --no-colours, and whether colours are wanted: stdout is a terminal, and neither the
+// option nor NO_COLOR (no-color.org) forbids them.
+void declare_colours(Options& options, Arguments& arguments);
+bool wants_colours(const Arguments& arguments);
 
 // Shows progress, "42 %  4.2 of 10.0 GB", in place on stderr: only on a terminal, and
 // after the first second. Erases the line at the end.

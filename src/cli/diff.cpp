@@ -14,9 +14,8 @@ void declare_diff(Options& options, Arguments& arguments) {
   options.add_text("A", arguments.file, "An envelope, or - for stdin");
   options.add_text("B", arguments.other_file, "Another one, or - for stdin");
   options.add_flag("--json", arguments.json, "Write one JSON object");
-  options.add_flag("--no-colours", arguments.no_colours,
-                   "No colours, even on a terminal");
-  options.add_count("--items", arguments.items, "Differences of each kind to show");
+  declare_colours(options, arguments);
+  options.add_count("--items N", arguments.items, "Differences of each kind to show");
 }
 
 Exit run_diff(const Arguments& arguments) {
@@ -37,7 +36,7 @@ Exit run_diff(const Arguments& arguments) {
   DiffOptions options;
   options.max_items = arguments.items;
   options.json = arguments.json;
-  options.colours = !arguments.no_colours && wants_colours();
+  options.colours = wants_colours(arguments);
   const Diff found = diff(*old_one, *new_one, options);
   std::fputs(found.report.c_str(), stdout);
   if (arguments.json) std::fputs("\n", stdout);

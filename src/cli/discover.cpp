@@ -12,17 +12,16 @@ void declare_discover(Options& options, Arguments& arguments) {
       "TARGET", arguments.target,
       "MODULE:QUALNAME, e.g. json:JSONDecoder.decode; a module; a folder or file of "
       "Python source");
-  options.add_text("--package", arguments.package,
+  options.add_text("--package NAME", arguments.package,
                    "All modules of an installed package");
   options.add_flag("--static", arguments.is_static, "Compile modules, and import none");
   options.add_flag("--import", arguments.imports,
                    "Import the modules of a folder or file too");
-  options.add_texts("--skip", arguments.skip,
+  options.add_texts("--skip PATTERN", arguments.skip,
                     "Modules to leave out: a name in their path, or a pattern");
-  options.add_count("--items", arguments.items, "Rows to show");
+  options.add_count("--items N", arguments.items, "Rows to show");
   options.add_flag("--json", arguments.json, "Write JSON");
-  options.add_flag("--no-colours", arguments.no_colours,
-                   "No colours, even on a terminal");
+  declare_colours(options, arguments);
   declare_python(options, arguments);
 }
 

@@ -17,11 +17,11 @@ void declare_explain(Options& options, Arguments& arguments) {
   options.add_text("TARGET", arguments.file,
                    "An envelope, or - for stdin; else MODULE:QUALNAME, e.g. job:task, "
                    "which runs Python");
-  options.add_text("--html", arguments.html, "Write a page for a browser to this file");
+  options.add_text("--html FILE", arguments.html,
+                   "Write a page for a browser to this file");
   options.add_flag("--json", arguments.json, "Write one JSON object");
-  options.add_count("--top", arguments.top, "Parts and imports to show");
-  options.add_flag("--no-colours", arguments.no_colours,
-                   "No colours, even on a terminal");
+  options.add_count("--top N", arguments.top, "Parts and imports to show");
+  declare_colours(options, arguments);
   declare_python(options, arguments);
 }
 
@@ -69,7 +69,7 @@ Exit run_explain(const Arguments& arguments) {
   }
   ExplanationTextOptions options;
   options.top = arguments.top;
-  options.colours = !arguments.no_colours && wants_colours();
+  options.colours = wants_colours(arguments);
   std::fputs(explanation_text(explanation, options).c_str(), stdout);
   return Exit::kSuccess;
 }

@@ -15,11 +15,10 @@ constexpr std::size_t kMaxOutlineDepth = 64;  // The limit of ReportOptions.
 void declare_inspect(Options& options, Arguments& arguments) {
   options.add_text("FILE", arguments.file, "An envelope, or - for stdin");
   options.add_flag("--json", arguments.json, "Write one JSON object");
-  options.add_flag("--no-colours", arguments.no_colours,
-                   "No colours, even on a terminal");
-  options.add_count("--depth", arguments.depth, "Levels of nested containers to show",
+  declare_colours(options, arguments);
+  options.add_count("--depth N", arguments.depth, "Levels of nested containers to show",
                     kMaxOutlineDepth);
-  options.add_count("--items", arguments.items, "Items of each container to show");
+  options.add_count("--items N", arguments.items, "Items of each container to show");
   options.add_flag("--code,--disassemble", arguments.code,
                    "Show the instructions of code");
   options.add_flag("--source", arguments.source,
@@ -37,7 +36,7 @@ Exit run_inspect(const Arguments& arguments) {
   options.max_items = arguments.items;
   options.instructions = arguments.code;
   options.source = arguments.source;
-  options.colours = !arguments.no_colours && wants_colours();
+  options.colours = wants_colours(arguments);
   if (arguments.json) {
     std::printf("%s\n", report_json(*envelope, options).c_str());
   } else {

@@ -15,7 +15,7 @@ namespace waybill::cli {
 namespace {
 
 void declare_keygen(Options& options, Arguments& arguments) {
-  options.add_text("--out", arguments.output,
+  options.add_text("--out PREFIX", arguments.output,
                    "The files to write: PREFIX.key, and PREFIX.pub for receivers",
                    Options::Need::kRequired);
   options.add_flag("--mac", arguments.mac,

@@ -72,9 +72,9 @@ std::string padded(std::string text, std::size_t width, bool is_number = false) 
 
 void declare_listing(Options& options, Arguments& arguments) {
   options.add_text("PATH", arguments.path, "The path of the part to list: ['a'][0].b");
-  options.add_count("--depth", arguments.listed_depth, "Levels of parts to show",
+  options.add_count("--depth N", arguments.listed_depth, "Levels of parts to show",
                     kMaxListedDepth);
-  options.add_count("--items", arguments.listed_items, "Parts of each part to show");
+  options.add_count("--items N", arguments.listed_items, "Parts of each part to show");
 }
 
 Result<std::vector<ListedPart>> list_parts(const VerifiedEnvelope& envelope,

@@ -13,25 +13,14 @@
 namespace waybill::cli {
 namespace {
 
-// The names of option values in help and manual; completion.cpp has a row for each that
-// shells can complete. A positional argument has its own name.
-struct ValueRow {
-  std::string_view option;
-  const char* value;
-};
-constexpr ValueRow kValues[] = {
-    {"--application", "TEXT"}, {"--depth", "N"},      {"--indent", "N"},
-    {"--html", "FILE"},        {"--items", "N"},      {"--key", "FILE"},
-    {"--key-env", "VARIABLE"}, {"--out", "PREFIX"},   {"-o,--out", "FILE"},
-    {"--package", "NAME"},     {"--policy", "FILE"},  {"--python", "PROGRAM"},
-    {"--rename", "OLD=NEW"},   {"--skip", "PATTERN"}, {"--top", "N"},
-};
-
-const char* value_of(std::string_view option) {
-  for (const ValueRow& row : kValues) {
-    if (row.option == option) return row.value;
-  }
-  return option.starts_with('-') ? "VALUE" : "";
+// The parts of a declared name: "--depth" and "N"; "FILE" and "" for a positional
+// argument, whose value has no other name.
+std::string option_in(std::string_view declared) {
+  return std::string(declared.substr(0, declared.find(' ')));
+}
+std::string value_in(std::string_view declared) {
+  const std::size_t space = declared.find(' ');
+  return space == declared.npos ? "" : std::string(declared.substr(space + 1));
 }
 
 template <typename Number>
@@ -56,9 +45,9 @@ void add_bounded(CLI::App& app, const char* name, Number& into, Number lowest,
     return is_valid ? "" : text + " is not a number from " + bounds;
   };
   app.add_option_function<std::string>(
-         name, [&into](const std::string& text) { read_number(text, into); },
+         option_in(name), [&into](const std::string& text) { read_number(text, into); },
          description)
-      ->type_name(value_of(name))
+      ->type_name(value_in(name))
       ->check(CLI::Validator(check, ""));
 }
 
@@ -112,21 +101,24 @@ void Options::add_flag(const char* name, bool& into, const char* description) {
 }
 
 void Options::add_text(const char* name, std::string& into, const char* description) {
-  app_.add_option(name, into, description)->type_name(value_of(name))->required();
+  app_.add_option(option_in(name), into, description)
+      ->type_name(value_in(name))
+      ->required();
 }
 
 void Options::add_text(const char* name, std::optional<std::string>& into,
                        const char* description, Need need) {
   app_.add_option_function<std::string>(
-          name, [&into](const std::string& text) { into = text; }, description)
-      ->type_name(value_of(name))
+          option_in(name), [&into](const std::string& text) { into = text; },
+          description)
+      ->type_name(value_in(name))
       ->required(need == Need::kRequired);
 }
 
 void Options::add_texts(const char* name, std::vector<std::string>& into,
                         const char* description) {
-  app_.add_option(name, into, description)
-      ->type_name(value_of(name))
+  app_.add_option(option_in(name), into, description)
+      ->type_name(value_in(name))
       ->allow_extra_args(false);
 }
 
@@ -137,8 +129,8 @@ void Options::add_choice(const char* name, std::string& into,
     const bool is_valid = std::ranges::find(choices, text) != choices.end();
     return is_valid ? "" : text + " is not one of " + description;
   };
-  app_.add_option(name, into, description)
-      ->type_name(value_of(name))
+  app_.add_option(option_in(name), into, description)
+      ->type_name(value_in(name))
       ->required()
       ->check(CLI::Validator(check, ""));
 }

@@ -16,10 +16,12 @@ class App;
 
 namespace waybill::cli {
 
-// Declares the options of one command: a name ("--json", "-o,--out", or "FILE" for a
-// positional argument), the variable for its value, and a description. The command of
-// CLI11 and the variables must live until the command line is parsed. Parsing leaves
-// the variables of options that are not given unchanged.
+// Declares the options of one command: a name ("--json", "--depth N" or "-o,--out FILE"
+// with the name of the value, or "FILE" for a positional argument), the variable for
+// its value, and a description. completion.cpp has a row for each name of a value that
+// shells can complete. The command of CLI11 and the variables must live until the
+// command line is parsed. Parsing leaves the variables of options that are not given
+// unchanged.
 class Options {
  public:
   enum class Need { kRequired, kOptional };

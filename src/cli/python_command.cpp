@@ -79,7 +79,7 @@ bool redirect_stdin(BytesView bytes) {
 
 void declare_python(Options& options, Arguments& arguments) {
   options.add_text(
-      "--python", arguments.python,
+      "--python PROGRAM", arguments.python,
       "The interpreter; by default $WAYBILL_PYTHON, else python3 beside the "
       "command, else that of PATH");
 }
@@ -101,9 +101,7 @@ Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,
   execvp(pointers[0], pointers.data());
   const std::string detail = "cannot start " + program + " (" + origin +
                              "): " + std::strerror(errno) + "; try --python";
-  std::fprintf(stderr, "waybill: %s\n", detail.c_str());
-  if (arguments.json) std::puts(failure_json("no_python", detail).c_str());
-  return Exit::kRaisedInPython;
+  return report_failure(Exit::kRaisedInPython, "no_python", detail, arguments.json);
 }
 
 }  // namespace waybill::cli

@@ -12,9 +12,9 @@ void declare_run(Options& options, Arguments& arguments) {
       "ARGS", arguments.call,
       "JSON: an array of positional arguments, or an object with args and kwargs");
   declare_keys(options, arguments);
-  options.add_text("--policy", arguments.policy_file,
+  options.add_text("--policy FILE", arguments.policy_file,
                    "A file with the rules of a policy, which must allow it");
-  options.add_texts("--rename", arguments.renames,
+  options.add_texts("--rename OLD=NEW", arguments.renames,
                     "A module or name that was renamed: old.module=new.module");
   options.add_flag("--json", arguments.json, "Write one JSON object");
   declare_python(options, arguments);

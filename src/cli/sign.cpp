@@ -14,13 +14,13 @@ namespace {
 void declare_sign(Options& options, Arguments& arguments) {
   options.add_text("FILE", arguments.file, "An envelope, or - for stdin");
   Options from = options.add_exclusive_group("key");
-  from.add_text("--key", arguments.key_file, "A file with the key to sign with");
-  from.add_text("--key-env", arguments.key_variable,
+  from.add_text("--key FILE", arguments.key_file, "A file with the key to sign with");
+  from.add_text("--key-env VARIABLE", arguments.key_variable,
                 "The name of an environment variable with that key");
-  options.add_text("--application", arguments.application,
+  options.add_text("--application TEXT", arguments.application,
                    "Text for the application field, which the signature covers");
   options.add_text(
-      "-o,--out", arguments.output,
+      "-o,--out FILE", arguments.output,
       "The file to write, or - for stdout; by default stdout, unless it is a "
       "terminal");
   options.add_flag("--json", arguments.json,

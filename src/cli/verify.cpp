@@ -19,7 +19,7 @@ void declare_verify(Options& options, Arguments& arguments) {
   options.add_flag("--source", arguments.source,
                    "Compile the source and compare it with the bytecode (runs Python)");
   options.add_text(
-      "--python", arguments.python,
+      "--python PROGRAM", arguments.python,
       "With --source, the interpreter, of the version that made the envelope; "
       "by default $WAYBILL_PYTHON, else python3 beside the command, else that "
       "of PATH");
