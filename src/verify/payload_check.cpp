@@ -300,7 +300,7 @@ bool PayloadCheck::check_next(Reader& reader, Rule rule) {
 bool PayloadCheck::meter_token(Reader& reader, const Token& token) {
   switch (token.type) {
     case TokenType::kMap:
-      return meter_->add_map(reader, token, stack_.size());
+      return meter_->add_container(reader, token, 0, token.count, stack_.size());
     case TokenType::kArray:
       return true;
     case TokenType::kExtension:
@@ -330,8 +330,10 @@ bool PayloadCheck::check_array(Reader& reader, const Token& token, Rule rule) {
   if (may_be_node && token.count != 0 && reader.read_node_tag(tag)) {
     return check_node(reader, token, rule, tag);
   }
-  if (meter_ != nullptr && !meter_->add_list(reader, token, stack_.size()))
+  if (meter_ != nullptr &&
+      !meter_->add_container(reader, token, 0, token.count, stack_.size())) {
     return false;
+  }
   if (may_be_node && !is_object(rule)) return fail_rule(reader, token, rule);
   return push(reader, token, {token.count, contents_of(rule)});
 }
@@ -367,7 +369,7 @@ bool PayloadCheck::check_node(Reader& reader, const Token& token, Rule rule,
   if (meter_ != nullptr) {
     const std::uint64_t more =
         kind == NodeTag::kRange ? range_length(reader, envelope_) : 0;
-    if (!meter_->add_node(reader, token, stack_.size(), kind, count, more))
+    if (!meter_->add_container(reader, token, tag, count, stack_.size(), more))
       return false;
   }
   if (kind == NodeTag::kStored && !check_stored(reader, token)) return false;

@@ -72,8 +72,10 @@ std::uint64_t leaf_memory(const Token& token) {
   }
 }
 
-const Weight& weight_of(NodeTag tag) {
-  switch (tag) {
+// `tag`: of a node; 0 for other containers.
+const Weight& weight_of(const Token& container, std::uint8_t tag) {
+  if (tag == 0) return container.type == TokenType::kMap ? kMap : kList;
+  switch (static_cast<NodeTag>(tag)) {
     case NodeTag::kTuple:
       return kTuple;
     case NodeTag::kSet:
@@ -164,34 +166,20 @@ bool ResourceMeter::add_leaf(Reader& reader, const Token& token) {
                 1 + (has_bytes ? token.bytes.size() / kBytesPerValue : 0));
 }
 
-bool ResourceMeter::add_container(Reader& reader, const Token& token,
-                                  std::uint64_t items, std::size_t depth,
-                                  std::uint64_t memory, std::uint64_t more) {
-  if (items > limits_.max_items) {
+bool ResourceMeter::add_container(Reader& reader, const Token& token, std::uint8_t tag,
+                                  std::uint64_t count, std::size_t depth,
+                                  std::uint64_t more) {
+  if (count > limits_.max_items) {
     return fail_limit(reader, token.offset, "max_items", limits_.max_items,
                       "items of one container");
   }
+  std::uint64_t memory = memory_of(weight_of(token, tag), count);
   if (depth > max_depth_) {
     memory += kFrame;
     max_depth_ = depth;
   }
   const std::uint64_t unfolded = more == UINT64_MAX ? more : 1 + more;
   return charge(reader, token.offset, memory, unfolded);
-}
-
-bool ResourceMeter::add_list(Reader& reader, const Token& token, std::size_t depth) {
-  return add_container(reader, token, token.count, depth,
-                       memory_of(kList, token.count));
-}
-
-bool ResourceMeter::add_map(Reader& reader, const Token& token, std::size_t depth) {
-  return add_container(reader, token, token.count, depth, memory_of(kMap, token.count));
-}
-
-bool ResourceMeter::add_node(Reader& reader, const Token& token, std::size_t depth,
-                             NodeTag tag, std::uint64_t values, std::uint64_t more) {
-  return add_container(reader, token, values, depth, memory_of(weight_of(tag), values),
-                       more);
 }
 
 bool ResourceMeter::add_stored(Reader& reader, std::size_t offset,

@@ -27,12 +27,10 @@ class ResourceMeter {
 
   // Counts a value without content.
   bool add_leaf(wire::Reader& reader, const wire::Token& token);
-  // Count a container `depth` levels deep: a list, a map, or a node of `values` values,
-  // which unfolds to `more` further values.
-  bool add_list(wire::Reader& reader, const wire::Token& token, std::size_t depth);
-  bool add_map(wire::Reader& reader, const wire::Token& token, std::size_t depth);
-  bool add_node(wire::Reader& reader, const wire::Token& token, std::size_t depth,
-                wire::NodeTag tag, std::uint64_t values, std::uint64_t more);
+  // Counts a container `depth` levels deep: a map, a list (`tag` is 0), or a node,
+  // which unfolds to `more` further values. `count`: its pairs, items or values.
+  bool add_container(wire::Reader& reader, const wire::Token& token, std::uint8_t tag,
+                     std::uint64_t count, std::size_t depth, std::uint64_t more = 0);
 
   // Counts a stored buffer for each use, since each use may become a copy.
   bool add_stored(wire::Reader& reader, std::size_t offset, const StoredBuffer& buffer);
@@ -55,9 +53,6 @@ class ResourceMeter {
     std::uint64_t unfolded_before;
   };
 
-  bool add_container(wire::Reader& reader, const wire::Token& token,
-                     std::uint64_t items, std::size_t depth, std::uint64_t memory,
-                     std::uint64_t more = 0);
   bool charge(wire::Reader& reader, std::size_t offset, std::uint64_t memory,
               std::uint64_t unfolded);
   void close_last_target();
