@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -160,31 +161,27 @@ struct EncodedKey {
   std::size_t number;
 };
 
-// `key(i)` returns key number `i`.
-template <typename Key>
-bool can_be_keys(std::size_t count, Key key, std::size_t& culprit, Failure& failure) {
+template <typename Keys>
+bool can_be_keys(const Keys& keys, Failure& failure) {
   KeyWriter writer(Form::kForEquality, failure);
   Writer out;
   std::vector<std::size_t> ends;
-  ends.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    culprit = i;
-    if (!writer.write(key(i), out)) return false;
+  for (const Value& key : keys) {
+    if (!writer.write(key, out)) return false;
     ends.push_back(out.size());
   }
   std::vector<EncodedKey> written;
-  written.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t start = i == 0 ? 0 : ends[i - 1];
-    written.push_back({view_of(out).substr(start, ends[i] - start), i});
+  std::size_t start = 0;
+  for (const std::size_t end : ends) {
+    written.push_back({view_of(out).substr(start, end - start), written.size()});
+    start = end;
   }
   std::ranges::stable_sort(written, {}, &EncodedKey::bytes);
   const auto twice = std::ranges::adjacent_find(written, {}, &EncodedKey::bytes);
   if (twice == written.end()) return true;
-  culprit = std::next(twice)->number;
-  failure = {ErrorCode::kMalformed, "keys number " + std::to_string(twice->number) +
-                                        " and " + std::to_string(culprit) +
-                                        " are equal"};
+  failure = {ErrorCode::kMalformed,
+             "keys number " + std::to_string(twice->number) + " and " +
+                 std::to_string(std::next(twice)->number) + " are equal"};
   return false;
 }
 
@@ -194,14 +191,12 @@ bool write_set(const Value& set, Writer& out, Failure& failure) {
   return KeyWriter(Form::kCanonical, failure).write_sorted(set, out, 0);
 }
 
-bool are_keys(const data::Map& map, std::size_t& culprit, Failure& failure) {
-  const auto key = [&](std::size_t i) -> const Value& { return map.pairs[i].first; };
-  return can_be_keys(map.pairs.size(), key, culprit, failure);
+bool are_keys(const data::Map& map, Failure& failure) {
+  return can_be_keys(std::views::keys(map.pairs), failure);
 }
 
-bool are_keys(const std::vector<Value>& items, std::size_t& culprit, Failure& failure) {
-  const auto key = [&](std::size_t i) -> const Value& { return items[i]; };
-  return can_be_keys(items.size(), key, culprit, failure);
+bool are_keys(const std::vector<Value>& items, Failure& failure) {
+  return can_be_keys(items, failure);
 }
 
 }  // namespace waybill::envelope

@@ -20,10 +20,8 @@ inline constexpr int kMaxKeyDepth = 15;
 bool write_set(const data::Value& set, wire::Writer& out, Failure& failure);
 
 // Whether the values can be the keys of one dict: all hashable, and no two equal in
-// Python, where 1, 1.0 and True are equal. If not, `culprit` is the number of the first
-// offending key. Cost: encodes and sorts the keys.
-bool are_keys(const data::Map& map, std::size_t& culprit, Failure& failure);
-bool are_keys(const std::vector<data::Value>& items, std::size_t& culprit,
-              Failure& failure);
+// Python, where 1, 1.0 and True are equal. Cost: encodes and sorts the keys.
+bool are_keys(const data::Map& map, Failure& failure);
+bool are_keys(const std::vector<data::Value>& items, Failure& failure);
 
 }  // namespace waybill::envelope

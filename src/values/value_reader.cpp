@@ -435,14 +435,13 @@ class ValueBuilder {
 
   // Checks what verify() cannot, since it builds no values.
   bool check(const Value& value, std::size_t offset) {
-    std::size_t culprit = 0;
     envelope::Failure failure;
     if (const auto* map = value.get_if<data::Map>()) {
-      return envelope::are_keys(*map, culprit, failure) ||
+      return envelope::are_keys(*map, failure) ||
              fail(failure.code, offset, failure.detail);
     }
     if (value.kind() == Kind::kSet || value.kind() == Kind::kFrozenSet) {
-      return envelope::are_keys(*value.items(), culprit, failure) ||
+      return envelope::are_keys(*value.items(), failure) ||
              fail(failure.code, offset, failure.detail);
     }
     const char* problem = envelope::problem_of(value);

@@ -357,9 +357,8 @@ class ValueWriter {
   }
 
   bool open_map(const Map& map) {
-    std::size_t culprit = 0;
     if (!envelope::is_countable(map.pairs.size(), Kind::kMap, failure_) ||
-        !envelope::are_keys(map, culprit, failure_)) {
+        !envelope::are_keys(map, failure_)) {
       return false;
     }
     out_.map(map.pairs.size());
@@ -368,8 +367,7 @@ class ValueWriter {
   }
 
   bool write_set(const Value& value) {
-    std::size_t culprit = 0;
-    return envelope::are_keys(*value.items(), culprit, failure_) &&
+    return envelope::are_keys(*value.items(), failure_) &&
            envelope::write_set(value, out_, failure_);
   }
 
