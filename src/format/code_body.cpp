@@ -43,7 +43,7 @@ bool read_constants(Reader& reader, BytesView body, std::size_t start,
   fields.constants.bytes = body.subspan(fields.constants.offset - start,
                                         reader.offset() - fields.constants.offset);
   if (inside.read_array(fields.constant_count, "the constants")) return true;
-  return reader.fail(inside.error().code, inside.error().offset, inside.error().detail);
+  return reader.fail(inside.error());
 }
 
 bool counts_agree(const CodeFields& fields) {

@@ -107,8 +107,7 @@ bool skip_section(Reader& reader, BytesView bytes, Section& section) {
 
 bool read_definitions(Reader& reader, Envelope& envelope) {
   Error error;
-  return find_definitions(envelope, error) ||
-         reader.fail(error.code, error.offset, std::move(error.detail));
+  return find_definitions(envelope, error) || reader.fail(std::move(error));
 }
 
 // The size of the envelope with all buffers decompressed.

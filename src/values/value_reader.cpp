@@ -390,8 +390,7 @@ class ValueBuilder {
     const Cost before = meter_.spent();
     if (!charge(token.offset, 2 + size / kBytesPerValue, size)) return false;
     Result<data::Binary> bytes = copy();
-    if (!bytes)
-      return fail(bytes.error().code, bytes.error().offset, bytes.error().detail);
+    if (!bytes) return reader_.fail(bytes.error());
     place = is_writable ? Value(data::ByteArray{*std::move(bytes)}) : *std::move(bytes);
     meter_.complete(target, place, before, 1);
     raise_height(1);

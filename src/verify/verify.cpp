@@ -80,17 +80,11 @@ class CodeCheck {
     if (!envelope::read_code_body(reader, body.bytes, fields)) return false;
     const Section section{body.offset, body.bytes};
     const auto sound = check_instructions(section, fields, envelope_.python);
-    if (!sound) {
-      const Error& error = sound.error();
-      return reader.fail(error.code, error.offset, error.detail);
-    }
+    if (!sound) return reader.fail(sound.error());
     sizes_.push_back(fields.instructions.size());
     Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
     envelope::PayloadCheck values(envelope_, limits_, meter_);
-    if (!values.check_constants(constants)) {
-      return reader.fail(constants.error().code, constants.error().offset,
-                         constants.error().detail);
-    }
+    if (!values.check_constants(constants)) return reader.fail(constants.error());
     std::vector<std::uint32_t>& nested = nested_.emplace_back();
     for (const ContentHash& hash : values.nested()) {
       const auto found = index_of_.find(hash);
@@ -120,9 +114,8 @@ bool check_sources(Reader& reader, const Envelope& envelope, const Section& sect
   if (section.bytes.empty()) return true;
   Reader inside(section.bytes, Limits{}, section.offset);
   envelope::Sources sources;
-  if (envelope::read_sources(inside, envelope.code.size(), sources)) return true;
-  const Error& error = inside.error();
-  return reader.fail(error.code, error.offset, error.detail);
+  return envelope::read_sources(inside, envelope.code.size(), sources) ||
+         reader.fail(inside.error());
 }
 
 // `sizes`: bytes of instructions of each code body.
@@ -136,9 +129,7 @@ bool check_locations(Reader& reader, const Envelope& envelope,
     if (location.is_repeat) continue;
     const Result<void> sound =
         check_lines(location.line_table, sizes[location.code], envelope.python);
-    if (sound) continue;
-    const Error& error = sound.error();
-    return reader.fail(error.code, error.offset, error.detail);
+    if (!sound) return reader.fail(sound.error());
   }
   return !reader.failed() && check_sources(reader, envelope, locations.sources());
 }

@@ -31,10 +31,10 @@ Reader::Reader(BytesView bytes, const Limits& limits, std::size_t base)
       values_left_(limits.max_values),
       max_depth_(limits.max_depth) {}
 
-bool Reader::fail(ErrorCode code, std::size_t offset, std::string detail) {
+bool Reader::fail(Error error) {
   if (failed_) return false;
   failed_ = true;
-  error_ = {code, offset, std::move(detail)};
+  error_ = std::move(error);
   return false;
 }
 

@@ -240,7 +240,10 @@ class Reader {
   bool read_node_tag(std::uint8_t& tag);
 
   // Sets the error unless there is one. Returns false, for `return reader.fail(…)`.
-  bool fail(ErrorCode code, std::size_t offset, std::string detail);
+  bool fail(ErrorCode code, std::size_t offset, std::string detail) {
+    return fail({code, offset, std::move(detail)});
+  }
+  bool fail(Error error);
 
   // Replaces a kMalformed error by a more specific one; other errors stay. Returns
   // false.
