@@ -16,14 +16,6 @@ void start_sodium() {
   if (!started) throw std::runtime_error("libsodium cannot start");
 }
 
-std::array<std::uint8_t, 32> strong_hash_of(BytesView bytes) {
-  start_sodium();
-  std::array<std::uint8_t, 32> hash;
-  static_assert(sizeof hash == crypto_generichash_BYTES);
-  crypto_generichash(hash.data(), hash.size(), bytes.data(), bytes.size(), nullptr, 0);
-  return hash;
-}
-
 namespace {
 
 crypto_generichash_state* state_in(std::byte* memory) {
@@ -45,6 +37,7 @@ void StrongHashStream::add(BytesView bytes) {
 
 std::array<std::uint8_t, 32> StrongHashStream::hash() {
   std::array<std::uint8_t, 32> hash;
+  static_assert(sizeof hash == crypto_generichash_BYTES);
   crypto_generichash_final(state_in(state_), hash.data(), hash.size());
   return hash;
 }

@@ -55,9 +55,6 @@ inline std::array<std::uint8_t, 16> content_hash_of(BytesView bytes) {
 void start_sodium();
 
 // The unkeyed BLAKE2b-256.
-std::array<std::uint8_t, 32> strong_hash_of(BytesView bytes);
-
-// The incremental form of strong_hash_of().
 class StrongHashStream {
  public:
   StrongHashStream();

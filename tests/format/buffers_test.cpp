@@ -283,7 +283,7 @@ TEST(Buffers, OfSignedEnvelopesHaveStrongDigests) {
 
   ASSERT_TRUE(envelope) << to_string(envelope.error());
   EXPECT_TRUE(std::ranges::equal(envelope->buffers[0].digest,
-                                 base::strong_hash_of(samples::kStoredText)));
+                                 samples::strong_digest_of(samples::kStoredText)));
   EXPECT_EQ(code_with_byte(bytes, envelope->buffers_offset, 'x'),
             ErrorCode::kDigestMismatch);
 }

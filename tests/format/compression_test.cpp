@@ -206,7 +206,7 @@ TEST(Compression, KeepsItsBytesWhenAnEnvelopeIsSigned) {
   const Envelope before = *open(sealed);
   const StoredBuffer& row = envelope->buffers[0];
   EXPECT_TRUE(std::ranges::equal(row.bytes, before.buffers[0].bytes));
-  EXPECT_TRUE(std::ranges::equal(row.digest, base::strong_hash_of(row.bytes)));
+  EXPECT_TRUE(std::ranges::equal(row.digest, samples::strong_digest_of(row.bytes)));
   EXPECT_EQ(samples::first_buffer(made), bytes);
   EXPECT_EQ(*with_application(made, {}), sealed);
 }

@@ -22,6 +22,13 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
 
+// The digest of a buffer in a signed envelope.
+inline std::array<std::uint8_t, 32> strong_digest_of(BytesView bytes) {
+  base::StrongHashStream hash;
+  hash.add(bytes);
+  return hash.hash();
+}
+
 // What seal() needs, owned.
 struct Draft {
   PythonVersion python{3, 11, 3495};
