@@ -50,9 +50,13 @@ bool begin_end() {
 // Python has ended: the next one may be used again.
 void complete_end() { is_ending = false; }
 
-Error start_error(const PyStatus& status) {
+tl::unexpected<Error> failure(std::string detail) {
+  return tl::unexpected(Error{ErrorCode::kRaised, 0, std::move(detail)});
+}
+
+tl::unexpected<Error> start_failure(const PyStatus& status) {
   const char* message = status.err_msg != nullptr ? status.err_msg : "it exited";
-  return {ErrorCode::kRaised, 0, std::string("Python cannot start: ") + message};
+  return failure(std::string("Python cannot start: ") + message);
 }
 
 // Owns a PyConfig.
@@ -208,22 +212,18 @@ Error with_program(Error error, const std::string& program) {
 
 Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
   if (Py_IsInitialized() != 0) {
-    return tl::unexpected(
-        Error{ErrorCode::kRaised, 0,
-              "Python runs in this process already; link_package() takes part in it"});
+    return failure(
+        "Python runs in this process already; link_package() takes part in it");
   }
   const std::string program = program_of(options);
   if (!program.empty() && access(program.c_str(), X_OK) != 0) {
-    return tl::unexpected(Error{ErrorCode::kRaised, 0,
-                                "Python cannot start: there is no program " + program});
+    return failure("Python cannot start: there is no program " + program);
   }
   if (!options.program.empty() && !may_be_python(program)) {
-    return tl::unexpected(
-        Error{ErrorCode::kRaised, 0,
-              program + " is not a Python " + linked_version() + ", by its name"});
+    return failure(program + " is not a Python " + linked_version() + ", by its name");
   }
   const PyStatus status = initialize(options, program);
-  if (PyStatus_Exception(status)) return tl::unexpected(start_error(status));
+  if (PyStatus_Exception(status)) return start_failure(status);
   const Result<void> done = set_up(options);
   Interpreter interpreter(PyEval_SaveThread());
   if (!done && options.program.empty()) return tl::unexpected(done.error());
@@ -248,24 +248,21 @@ Result<void> Interpreter::finish() {
   if (state_ == nullptr) return {};
   // In another thread, Python would wait forever.
   if (std::this_thread::get_id() != starter_) {
-    return tl::unexpected(
-        Error{ErrorCode::kRaised, 0, "only the thread that started Python can end it"});
+    return failure("only the thread that started Python can end it");
   }
   if (py::current_thread_state() == state_) {
-    return tl::unexpected(
-        Error{ErrorCode::kRaised, 0, "Python cannot be ended in a GilScope"});
+    return failure("Python cannot be ended in a GilScope");
   }
   if (!begin_end()) {
-    return tl::unexpected(Error{ErrorCode::kRaised, 0,
-                                "Python cannot be ended while a GilScope is open, or a "
-                                "call under way, in another thread; wait for it"});
+    return failure(
+        "Python cannot be ended while a GilScope is open, or a call under way, in "
+        "another thread; wait for it");
   }
   PyEval_RestoreThread(static_cast<PyThreadState*>(std::exchange(state_, nullptr)));
   const bool is_flushed = Py_FinalizeEx() == 0;
   complete_end();
   if (is_flushed) return {};
-  return tl::unexpected(Error{
-      ErrorCode::kRaised, 0, "Python could not flush the buffers of files at its end"});
+  return failure("Python could not flush the buffers of files at its end");
 }
 
 GilScope::GilScope() {

@@ -75,6 +75,11 @@ py::EncodeHooks hooks_of(const py::State& state, const EncodeOptions& options) {
   return hooks;
 }
 
+std::vector<std::uint8_t> copy_of(const Ref& bytes) {
+  const BytesView view = py::bytes_of(bytes.get());
+  return {view.begin(), view.end()};
+}
+
 Result<std::vector<std::uint8_t>> run_call(const Object& call, int level) {
   return guarded([&]() -> Result<std::vector<std::uint8_t>> {
     const Ref module = Ref::steal(PyImport_ImportModule("waybill.calls"));
@@ -84,10 +89,7 @@ Result<std::vector<std::uint8_t>> run_call(const Object& call, int level) {
                                     function.get(), "O(si)", call.get(), "zstd",
                                     std::clamp(level, kFastestLevel, kSmallestLevel))
                               : PyObject_CallOneArg(function.get(), call.get()));
-    char* start = nullptr;
-    Py_ssize_t size = 0;
-    py::check(PyBytes_AsStringAndSize(outcome.get(), &start, &size));
-    return std::vector<std::uint8_t>(start, start + size);
+    return copy_of(outcome);
   });
 }
 
@@ -130,9 +132,7 @@ Result<std::vector<std::uint8_t>> encode(PyObject* object,
       return tl::unexpected(checked.error());
     }
     py::State& state = linked_state();
-    const Ref bytes = py::encode(state, object, hooks_of(state, options));
-    const BytesView view = py::bytes_of(bytes.get());
-    return std::vector<std::uint8_t>(view.begin(), view.end());
+    return copy_of(py::encode(state, object, hooks_of(state, options)));
   });
 }
 
@@ -190,9 +190,7 @@ Result<std::vector<std::uint8_t>> PreparedCall::encode(PyObject* arguments,
                                                        PyObject* keywords) const {
   return guarded([&]() -> Result<std::vector<std::uint8_t>> {
     if (call_ == nullptr) return tl::unexpected(moved_from());
-    const Ref bytes = call_->encode(arguments_of(arguments), keywords_of(keywords));
-    const BytesView view = py::bytes_of(bytes.get());
-    return std::vector<std::uint8_t>(view.begin(), view.end());
+    return copy_of(call_->encode(arguments_of(arguments), keywords_of(keywords)));
   });
 }
 
