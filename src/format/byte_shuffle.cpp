@@ -112,32 +112,30 @@ void unshuffle_items(BytesView bytes, std::uint8_t* out) {
   std::copy_n(in + count * kSize, bytes.size() % kSize, out + count * kSize);
 }
 
-}  // namespace
-
-void shuffle(BytesView items, std::uint8_t item_size, std::uint8_t* out) {
+// Calls `call` with the size as a constant.
+template <typename Call>
+void with_size(std::uint8_t item_size, Call call) {
   switch (item_size) {
     case 2:
-      return shuffle_items<2>(items, out);
+      return call.template operator()<2>();
     case 4:
-      return shuffle_items<4>(items, out);
+      return call.template operator()<4>();
     case 8:
-      return shuffle_items<8>(items, out);
+      return call.template operator()<8>();
     default:
-      return shuffle_items<16>(items, out);
+      return call.template operator()<16>();
   }
 }
 
+}  // namespace
+
+void shuffle(BytesView items, std::uint8_t item_size, std::uint8_t* out) {
+  with_size(item_size, [&]<std::size_t kSize>() { shuffle_items<kSize>(items, out); });
+}
+
 void unshuffle(BytesView bytes, std::uint8_t item_size, std::uint8_t* out) {
-  switch (item_size) {
-    case 2:
-      return unshuffle_items<2>(bytes, out);
-    case 4:
-      return unshuffle_items<4>(bytes, out);
-    case 8:
-      return unshuffle_items<8>(bytes, out);
-    default:
-      return unshuffle_items<16>(bytes, out);
-  }
+  with_size(item_size,
+            [&]<std::size_t kSize>() { unshuffle_items<kSize>(bytes, out); });
 }
 
 }  // namespace waybill::envelope
