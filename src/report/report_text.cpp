@@ -3,10 +3,8 @@
 // test_inspect_source.py.
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "report/report_lines.h"
 #include "report/report_model.h"
@@ -162,46 +160,29 @@ std::string field_prefix(Json pair) {
   return field.empty() || pair[1].contains("step") ? "" : field + ": ";
 }
 
-struct Line {
-  std::optional<Json> value;  // Nothing: the line is `prefix` alone.
-  std::size_t indent;
-  std::string prefix;
-};
-
-void add_outline(Json outline, const Paint& paint, std::string& out) {
-  std::vector<Line> stack{{outline, 1, ""}};
-  while (!stack.empty()) {
-    const Line line = std::move(stack.back());
-    stack.pop_back();
-    const std::string margin(line.indent * 2, ' ');
-    if (!line.value) {
-      out += margin + paint.faint(line.prefix) + "\n";
-      continue;
-    }
-    const std::string label = label_of(*line.value);
-    out += margin + line.prefix + (label.empty() ? "" : label + ": ") +
-           summary_of(*line.value, paint) + "\n";
-    const std::uint64_t more = number_of(*line.value, "more");
-    if (more != 0) {
-      stack.push_back(
-          {std::nullopt, line.indent + 1, format_text("… and {} more", more)});
-    }
-    const auto items = line.value->find("items");
-    if (!items) continue;
-    for (std::size_t i = items->size(); i-- != 0;) {
-      const Json item = (*items)[i];
-      if (!item.is_array()) {
-        stack.push_back({item, line.indent + 1, ""});
-        continue;
-      }
-      if (item.size() > 1 && !needs_line(item[0])) {
-        stack.push_back({item[1], line.indent + 1, field_prefix(item)});
-        continue;
-      }
-      if (item.size() > 1) stack.push_back({item[1], line.indent + 2, "→ "});
-      if (!item.empty()) stack.push_back({item[0], line.indent + 1, ""});
+// Adds a value and its items. Recursion is bounded by the depth of the outline.
+void add_value(Json value, std::size_t indent, const std::string& prefix,
+               const Paint& paint, std::string& out) {
+  const std::string label = label_of(value);
+  out += std::string(indent * 2, ' ') + prefix + (label.empty() ? "" : label + ": ") +
+         summary_of(value, paint) + "\n";
+  const std::size_t inner = indent + 1;
+  const auto items = value.find("items");
+  for (std::size_t i = 0; items && i < items->size(); ++i) {
+    const Json item = (*items)[i];
+    if (!item.is_array()) {
+      add_value(item, inner, "", paint, out);
+    } else if (item.size() > 1 && !needs_line(item[0])) {
+      add_value(item[1], inner, field_prefix(item), paint, out);
+    } else {
+      if (!item.empty()) add_value(item[0], inner, "", paint, out);
+      if (item.size() > 1) add_value(item[1], inner + 1, "→ ", paint, out);
     }
   }
+  const std::uint64_t more = number_of(value, "more");
+  if (more == 0) return;
+  out += std::string(inner * 2, ' ') + paint.faint(format_text("… and {} more", more)) +
+         "\n";
 }
 
 void add_payload(Json payload, const Paint& paint, std::string& out) {
@@ -212,7 +193,7 @@ void add_payload(Json payload, const Paint& paint, std::string& out) {
                      number_of(statistics, "depth"),
                      plural(number_of(statistics, "references"), "reference"),
                      plural(number_of(statistics, "text_bytes"), "byte") + " of text");
-  if (payload["outline"].is_object()) add_outline(payload["outline"], paint, out);
+  if (payload["outline"].is_object()) add_value(payload["outline"], 1, "", paint, out);
   if (payload.contains("error")) {
     out +=
         "  " + paint.bad("unreadable: " + text_of(payload["error"], "detail")) + "\n";
