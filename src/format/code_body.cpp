@@ -24,15 +24,9 @@ constexpr std::uint32_t kHasKeywordRest = 0x08;  // co_flags: **kwargs
 
 bool read_names(Reader& reader, std::vector<std::string_view>& names,
                 std::string_view what) {
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, what)) return false;
-  names.reserve(std::min<std::uint64_t>(count, reader.left()));
-  for (; count != 0; --count) {
-    std::string_view name;
-    if (!read_any_text(reader, name, "a name in code")) return false;
-    names.push_back(name);
-  }
-  return true;
+  return reader.read_list(names, what, [&](std::string_view& name) {
+    return read_any_text(reader, name, "a name in code");
+  });
 }
 
 bool read_constants(Reader& reader, BytesView body, std::size_t start,

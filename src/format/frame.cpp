@@ -175,33 +175,16 @@ bool read_header(Reader& reader, PythonVersion& python, BytesView& application,
          reader.skip_values(fields - wire::kHeaderFieldCount - 1);
 }
 
-bool read_header(Reader& reader, PythonVersion& python, BytesView& application) {
-  bool has_buffers = false;
-  return read_header(reader, python, application, has_buffers) &&
-         (!has_buffers || reader.fail(ErrorCode::kMalformed, 0,
-                                      "stored buffers, which are not read here"));
-}
-
 bool read_code(Reader& reader, std::vector<CodeBody>& code) {
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "the code section")) return false;
-  code.reserve(std::min<std::uint64_t>(count, reader.left() / 3));
-  for (; count != 0; --count) {
-    if (!read_code_entry(reader, code.emplace_back())) return false;
-  }
-  return true;
+  constexpr std::size_t kMinEntrySize = 3;
+  const auto read = [&](CodeBody& body) { return read_code_entry(reader, body); };
+  return reader.read_list(code, "the code section", read, kMinEntrySize);
 }
 
 bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "the shared positions")) return false;
-  shared.reserve(count);  // Each takes one of the bytes left.
-  for (; count != 0; --count) {
-    std::uint64_t position = 0;
-    if (!reader.read_unsigned(position, UINT64_MAX, "a shared position")) return false;
-    shared.push_back(position);
-  }
-  return true;
+  return reader.read_list(shared, "the shared positions", [&](std::uint64_t& position) {
+    return reader.read_unsigned(position, UINT64_MAX, "a shared position");
+  });
 }
 
 bool read_digest_and_signature(Reader& reader, BytesView bytes, Digest& digest,
@@ -251,9 +234,10 @@ std::optional<Envelope> open_trusting_verify(BytesView bytes, const Limits& limi
   Envelope envelope;
   Error error;
   Reader reader(bytes.first(debug_info), limits);
-  if (!read_header(reader, envelope.python, envelope.application) ||
-      !read_manifest(reader, envelope.manifest) || !reader.skip_byte(kEmptyArray) ||
-      !read_shared(reader, envelope.shared) ||
+  bool has_buffers = false;
+  if (!read_header(reader, envelope.python, envelope.application, has_buffers) ||
+      has_buffers || !read_manifest(reader, envelope.manifest) ||
+      !reader.skip_byte(kEmptyArray) || !read_shared(reader, envelope.shared) ||
       !set_tail_sections(envelope, bytes, reader.offset(), debug_info) ||
       !find_definitions(envelope, error)) {
     return std::nullopt;
@@ -271,9 +255,10 @@ std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
   Reader reader(bytes, limits);
   PythonVersion python;
   BytesView application;
-  const bool is_plain = read_header(reader, python, application) &&
-                        reader.skip_byte(kEmptyMap) && reader.skip_byte(kEmptyArray) &&
-                        read_shared(reader, shared) &&
+  bool has_buffers = false;
+  const bool is_plain = read_header(reader, python, application, has_buffers) &&
+                        !has_buffers && reader.skip_byte(kEmptyMap) &&
+                        reader.skip_byte(kEmptyArray) && read_shared(reader, shared) &&
                         !begins_with_definitions(reader.rest());
   return is_plain ? reader.offset() : 0;
 }

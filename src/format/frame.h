@@ -16,11 +16,10 @@ namespace waybill::envelope {
 
 // Functions return false with an error in the reader.
 
-// Read the array of sections, and the header. The second form refuses an envelope with
-// a table of buffers.
+// Reads the array of sections, and the header. `has_buffers`: whether a table of
+// buffers follows the debug information.
 bool read_header(wire::Reader& reader, PythonVersion& python, BytesView& application,
                  bool& has_buffers);
-bool read_header(wire::Reader& reader, PythonVersion& python, BytesView& application);
 
 bool read_code(wire::Reader& reader, std::vector<CodeBody>& code);
 bool read_shared(wire::Reader& reader, std::vector<std::uint64_t>& shared);

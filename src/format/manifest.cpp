@@ -115,35 +115,18 @@ bool read_record(Reader& reader, ImportRecord& record, std::uint64_t& file) {
   return reader.skip_values(more);
 }
 
-bool read_files(Reader& reader, std::vector<std::string_view>& files) {
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "the files")) return false;
-  for (; count != 0; --count) {
-    std::string_view file;
-    if (!read_utf8(reader, file, "a file name")) return false;
-    files.push_back(file);
+bool read_substitution(Reader& reader, Substitution& substitution) {
+  std::uint64_t more = 0;
+  std::string_view policy, type, path;
+  if (!reader.read_row(kSubstitutionLength, more, "a substitution",
+                       "a substitution has three fields") ||
+      !read_utf8(reader, policy, "the policy of a substitution") ||
+      !read_utf8(reader, type, "the type of a substitution") ||
+      !read_utf8(reader, path, "the path of a substitution")) {
+    return false;
   }
-  return true;
-}
-
-bool read_substitutions(Reader& reader, std::vector<Substitution>& substitutions) {
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "the substitutions")) return false;
-  for (; count != 0; --count) {
-    std::uint64_t more = 0;
-    std::string_view policy, type, path;
-    if (!reader.read_row(kSubstitutionLength, more, "a substitution",
-                         "a substitution has three fields") ||
-        !read_utf8(reader, policy, "the policy of a substitution") ||
-        !read_utf8(reader, type, "the type of a substitution") ||
-        !read_utf8(reader, path, "the path of a substitution") ||
-        !reader.skip_values(more)) {
-      return false;
-    }
-    substitutions.push_back(
-        {std::string(policy), std::string(type), std::string(path)});
-  }
-  return true;
+  substitution = {std::string(policy), std::string(type), std::string(path)};
+  return reader.skip_values(more);
 }
 
 bool read_bounded_text(Reader& reader, std::string_view& value, std::string_view what) {
@@ -270,9 +253,9 @@ class ManifestReader {
       case static_cast<std::uint64_t>(ManifestKey::kImports):
         return read_imports();
       case static_cast<std::uint64_t>(ManifestKey::kFiles):
-        return read_files(reader_, files_);
+        return read_files();
       case static_cast<std::uint64_t>(ManifestKey::kSubstitutions):
-        return read_substitutions(reader_, manifest_.substitutions);
+        return read_substitutions();
       case static_cast<std::uint64_t>(ManifestKey::kEnvironment):
         return EnvironmentReader(reader_, manifest_.environment.emplace()).run();
       default:
@@ -281,17 +264,24 @@ class ManifestReader {
   }
 
   bool read_imports() {
-    std::uint64_t count = 0;
-    if (!reader_.read_array(count, "the imports")) return false;
-    // The count may be hostile: reserves no more than the bytes left can hold.
-    const std::uint64_t most = reader_.left() / (kRecordLength + 1);
-    manifest_.imports.reserve(std::min(count, most));
-    file_indices_.reserve(std::min(count, most));
-    for (; count != 0; --count) {
-      ImportRecord& record = manifest_.imports.emplace_back();
-      if (!read_record(reader_, record, file_indices_.emplace_back())) return false;
-    }
-    return true;
+    const auto read = [&](ImportRecord& record) {
+      return read_record(reader_, record, file_indices_.emplace_back());
+    };
+    return reader_.read_list(manifest_.imports, "the imports", read, kRecordLength + 1);
+  }
+
+  bool read_files() {
+    return reader_.read_list(files_, "the files", [&](std::string_view& file) {
+      return read_utf8(reader_, file, "a file name");
+    });
+  }
+
+  bool read_substitutions() {
+    const auto read = [&](Substitution& each) {
+      return read_substitution(reader_, each);
+    };
+    return reader_.read_list(manifest_.substitutions, "the substitutions", read,
+                             kSubstitutionLength + 1);
   }
 
   // Comes last, since the files may follow the imports. A file name is stored once and

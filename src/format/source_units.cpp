@@ -40,13 +40,9 @@ bool read_name(Reader& reader, std::string_view& name, std::string_view what) {
 
 bool read_utf8_names(Reader& reader, std::vector<std::string_view>& names,
                      std::string_view what) {
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, what)) return false;
-  names.reserve(std::min<std::uint64_t>(count, reader.left()));
-  for (; count != 0; --count) {
-    if (!read_name(reader, names.emplace_back(), what)) return false;
-  }
-  return true;
+  return reader.read_list(names, what, [&](std::string_view& name) {
+    return read_name(reader, name, what);
+  });
 }
 
 bool read_texts(Reader& reader, Sources& sources) {
@@ -130,26 +126,15 @@ bool read_unit(Reader& reader, std::size_t code_count, Sources& sources) {
   return reader.skip_values(more);
 }
 
-bool read_classes(Reader& reader, Sources& sources) {
-  std::uint64_t count = 0;
-  if (!reader.read_array(count, "classes with source")) return false;
-  sources.classes.reserve(std::min<std::uint64_t>(count, reader.left()));
-  for (; count != 0; --count) {
-    std::uint64_t more = 0;
-    ClassSource& ids = sources.classes.emplace_back();
-    if (!reader.read_row(kClassFields, more, "a class with source",
-                         "a class with source has two ids") ||
-        !reader.read_binary(ids.id, "the id of a class") ||
-        !reader.read_binary(ids.text_id, "the id of a class by its source")) {
-      return false;
-    }
-    if (more == 0) continue;
-    if (!read_number(reader, ids.first_line, kMaxLine, "the line of a class") ||
-        !reader.skip_values(more - 1)) {
-      return false;
-    }
-  }
-  return true;
+bool read_class(Reader& reader, ClassSource& ids) {
+  std::uint64_t more = 0;
+  return reader.read_row(kClassFields, more, "a class with source",
+                         "a class with source has two ids") &&
+         reader.read_binary(ids.id, "the id of a class") &&
+         reader.read_binary(ids.text_id, "the id of a class by its source") &&
+         (more == 0 ||
+          (read_number(reader, ids.first_line, kMaxLine, "the line of a class") &&
+           reader.skip_values(more - 1)));
 }
 
 Error damaged(const Sources& sources, const char* detail) {
@@ -178,7 +163,8 @@ bool read_sources(Reader& reader, std::size_t code_count, Sources& sources) {
   for (; count != 0; --count) {
     if (!read_unit(reader, code_count, sources)) return false;
   }
-  return read_classes(reader, sources);
+  return reader.read_list(sources.classes, "classes with source",
+                          [&](ClassSource& ids) { return read_class(reader, ids); });
 }
 
 Sources sources_of(const Envelope& envelope, const Section& section) {

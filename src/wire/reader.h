@@ -6,10 +6,13 @@
 // to pull, because it keeps its own stack, and every error names its byte. So tokens
 // are read here, and msgpack-c is the oracle of the tests.
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "waybill/error.h"
 #include "waybill/limits.h"
@@ -141,6 +144,20 @@ class Reader {
   // far the most frequent case, is read inline.
   bool read_array(std::uint64_t& count, std::string_view what) {
     return read_short(0x90, 0x0f, 1, count) || read_any_array(count, what);
+  }
+  // Reads an array into `list`: each value by `read`, which returns false with an error
+  // in this reader. The count may be hostile, so memory is reserved for no more values
+  // of `least` bytes than the input can hold.
+  template <typename Value, typename Read>
+  bool read_list(std::vector<Value>& list, std::string_view what, Read read,
+                 std::size_t least = 1) {
+    std::uint64_t count = 0;
+    if (!read_array(count, what)) return false;
+    list.reserve(std::min<std::uint64_t>(count, left() / least));
+    for (; count != 0; --count) {
+      if (!read(list.emplace_back())) return false;
+    }
+    return true;
   }
   // Reads the start of an array of at least `least` values. `more` is the number of
   // further ones, which a later format may append; the caller skips them by
