@@ -60,27 +60,29 @@ Text date(const Arguments& arguments) {
 constexpr std::uint8_t kFold = 0x80;
 constexpr const char* kFoldText = " fold=1";
 
-Text time(const Arguments& arguments) {
-  const Binary* bytes = bytes_at(arguments, 0, 6);
+// The text of `size` bytes, of which number `marked` may have a fold, and of a zone.
+Text zoned(const Arguments& arguments, std::size_t size, std::size_t marked,
+           Text (*text_of)(const std::uint8_t*)) {
+  const Binary* bytes = bytes_at(arguments, 0, size);
   const Text zone = bytes == nullptr ? Text() : zone_of(arguments);
   if (!zone) return {};
   Binary plain = *bytes;
-  plain[0] &= static_cast<std::uint8_t>(~kFold);
-  const Text text = time_text(plain.data());
+  plain[marked] &= static_cast<std::uint8_t>(~kFold);
+  const Text text = text_of(plain.data());
   if (!text) return {};
-  return *text + *zone + ((*bytes)[0] == plain[0] ? "" : kFoldText);
+  return *text + *zone + ((*bytes)[marked] == plain[marked] ? "" : kFoldText);
 }
 
+Text datetime_text(const std::uint8_t* bytes) {
+  const Text day = date_text(bytes);
+  const Text hour = time_text(bytes + 4);
+  return day && hour ? *day + "T" + *hour : Text();
+}
+
+Text time(const Arguments& arguments) { return zoned(arguments, 6, 0, time_text); }
+
 Text datetime(const Arguments& arguments) {
-  const Binary* bytes = bytes_at(arguments, 0, 10);
-  const Text zone = bytes == nullptr ? Text() : zone_of(arguments);
-  if (!zone) return {};
-  Binary plain = *bytes;
-  plain[2] &= static_cast<std::uint8_t>(~kFold);
-  const Text day = date_text(plain.data());
-  const Text hour = time_text(plain.data() + 4);
-  if (!day || !hour) return {};
-  return *day + "T" + *hour + *zone + ((*bytes)[2] == plain[2] ? "" : kFoldText);
+  return zoned(arguments, 10, 2, datetime_text);
 }
 
 // Microseconds as seconds: "-0.5".
