@@ -156,10 +156,12 @@ Result<VerifiedEnvelope> open_signed(BytesView bytes, const KeyRing& keys);
 
 // --python, for commands that call exec_python().
 void declare_python(Options& options, Arguments& arguments);
-// Replaces this process by `python3 -m waybill` with these arguments; returns only if
-// Python cannot be started. The interpreter is --python, $WAYBILL_PYTHON, the python3
-// in this program's folder, or that of PATH. `input`, if given, becomes stdin.
-Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,
+// Replaces this process by `python3 -m waybill COMMAND` with --json and --no-colours if
+// they are given, and with `rest`; returns only if Python cannot be started. The
+// interpreter is --python, $WAYBILL_PYTHON, the python3 in this program's folder, or
+// that of PATH. `input`, if given, becomes stdin.
+Exit exec_python(const Arguments& arguments, const char* command,
+                 const std::vector<std::string>& rest,
                  std::optional<BytesView> input = std::nullopt);
 
 // --no-colours, and whether colours are wanted: stdout is a terminal, and neither the

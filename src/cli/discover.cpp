@@ -26,9 +26,7 @@ void declare_discover(Options& options, Arguments& arguments) {
 }
 
 Exit run_discover(const Arguments& arguments) {
-  std::vector<std::string> argv = {"discover"};
-  if (arguments.json) argv.push_back("--json");
-  if (arguments.no_colours) argv.push_back("--no-colours");
+  std::vector<std::string> argv;
   if (arguments.is_static) argv.push_back("--static");
   if (arguments.imports) argv.push_back("--import");
   if (arguments.package) argv.push_back("--package=" + *arguments.package);
@@ -39,7 +37,7 @@ Exit run_discover(const Arguments& arguments) {
     argv.push_back("--");
     argv.push_back(*arguments.target);
   }
-  return exec_python(arguments, std::move(argv));
+  return exec_python(arguments, "discover", argv);
 }
 
 }  // namespace

@@ -33,13 +33,11 @@ bool is_object(const std::string& target) {
 }
 
 Exit explain_object(const Arguments& arguments) {
-  std::vector<std::string> argv = {"explain"};
-  if (arguments.json) argv.push_back("--json");
-  if (arguments.no_colours) argv.push_back("--no-colours");
+  std::vector<std::string> argv;
   if (arguments.html) argv.push_back("--html=" + *arguments.html);
   argv.push_back("--top=" + std::to_string(arguments.top));
   argv.insert(argv.end(), {"--", arguments.file});
-  return exec_python(arguments, std::move(argv));
+  return exec_python(arguments, "explain", argv);
 }
 
 Explanation explain_with_progress(const VerifiedEnvelope& envelope) {

@@ -84,16 +84,19 @@ void declare_python(Options& options, Arguments& arguments) {
       "command, else that of PATH");
 }
 
-Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,
-                 std::optional<BytesView> input) {
+Exit exec_python(const Arguments& arguments, const char* command,
+                 const std::vector<std::string>& rest, std::optional<BytesView> input) {
   if (input && !redirect_stdin(*input)) {
     return report_unreadable(
         "cannot write a temporary file: " + std::string(std::strerror(errno)),
         arguments.json);
   }
   const auto [program, origin] = choose_interpreter(arguments);
-  argv.insert(argv.begin(),
-              {program, "-c", "origin = '" + origin + "'\n" + kBootstrap});
+  std::vector<std::string> argv = {program, "-c",
+                                   "origin = '" + origin + "'\n" + kBootstrap, command};
+  if (arguments.json) argv.push_back("--json");
+  if (arguments.no_colours) argv.push_back("--no-colours");
+  argv.insert(argv.end(), rest.begin(), rest.end());
   std::vector<char*> pointers;
   for (std::string& argument : argv) pointers.push_back(argument.data());
   pointers.push_back(nullptr);

@@ -21,15 +21,14 @@ void declare_run(Options& options, Arguments& arguments) {
 }
 
 Exit run_run(const Arguments& arguments) {
-  std::vector<std::string> argv = {"run"};
-  if (arguments.json) argv.push_back("--json");
+  std::vector<std::string> argv;
   for (const std::string& file : arguments.key_files) argv.push_back("--key=" + file);
   if (arguments.key_variable) argv.push_back("--key-env=" + *arguments.key_variable);
   if (arguments.policy_file) argv.push_back("--policy=" + *arguments.policy_file);
   for (const std::string& rule : arguments.renames) argv.push_back("--rename=" + rule);
   argv.insert(argv.end(), {"--", arguments.file});
   if (arguments.call) argv.push_back(*arguments.call);
-  return exec_python(arguments, std::move(argv));
+  return exec_python(arguments, "run", argv);
 }
 
 }  // namespace

@@ -55,10 +55,7 @@ std::string describe_sound(const Envelope& envelope,
 // Passes the checked bytes to Python, not the name of a file that may have changed.
 Exit compare_source(const Envelope& envelope, const std::string& report,
                     const Arguments& arguments) {
-  std::vector<std::string> argv = {"verify"};
-  if (arguments.json) argv.push_back("--json");
-  argv.push_back("--sound=" + report);
-  return exec_python(arguments, std::move(argv), envelope.bytes);
+  return exec_python(arguments, "verify", {"--sound=" + report}, envelope.bytes);
 }
 
 Exit run_verify(const Arguments& arguments) {
