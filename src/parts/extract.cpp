@@ -1,18 +1,17 @@
 // Copies a value out of a payload, together with the values that it refers to.
 //
-// One loop over the bytes, with a stack of open containers. A reference to a value that
-// is not copied yet is a detour: the walk copies that value and returns. A second visit
-// to a value writes a reference. A detour that leads back to a container that is still
-// open would make a reference to an incomplete object, which the original does not
-// have: then nothing is extracted. Tested by tests/parts/parts_test.cpp and
-// tests/python/api/test_open_loading.py.
+// In the place of a reference to a value that is not copied yet, a walk of its own
+// copies that value: a detour. A second visit to a value writes a reference. A detour
+// that leads back to a container that is still open would make a reference to an
+// incomplete object, which the original does not have: then nothing is extracted.
+// Tested by tests/parts/parts_test.cpp and tests/python/api/test_open_loading.py.
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "format/definitions.h"
-#include "format/shapes.h"
+#include "format/leaf_kind.h"
+#include "format/payload_cursor.h"
 #include "format/value_view.h"
 #include "waybill/parts.h"
 #include "wire/writer.h"
@@ -20,13 +19,10 @@
 namespace waybill {
 namespace {
 
+using envelope::CursorEvent;
 using envelope::reader_at;
-using envelope::shape_of;
-using wire::ExtType;
 using wire::NodeTag;
-using wire::Reader;
 using wire::Token;
-using wire::TokenType;
 
 // Whether such a node keeps its meaning outside its payload.
 bool is_self_contained(const envelope::Shape& shape) {
@@ -36,25 +32,39 @@ bool is_self_contained(const envelope::Shape& shape) {
          shape.tag != NodeTag::kStreamReference && shape.tag != NodeTag::kReplacement;
 }
 
+// Numbers of the items of one list that are copied to another, by their old numbers.
+// Ordered, not hashed: the sender chooses the keys.
+class Renumbering {
+ public:
+  template <typename Item>
+  std::size_t take(const std::vector<Item>& from, std::size_t old,
+                   std::vector<Item>& into) {
+    const auto [number, is_new] = numbers_.try_emplace(old, into.size());
+    if (is_new) into.push_back(from[old]);
+    return number->second;
+  }
+
+ private:
+  std::map<std::size_t, std::size_t> numbers_;
+};
+
 class PartCopier {
  public:
   PartCopier(const Envelope& envelope, const std::vector<std::size_t>& targets)
-      : envelope_(envelope),
-        targets_(targets),
-        reader_(reader_at(envelope, envelope.payload.offset)) {}
+      : envelope_(envelope), targets_(targets) {}
 
   // False if the part is not self-contained.
   bool copy(std::size_t offset) {
     root_ = offset;
-    reader_ = reader_at(envelope_, offset);
-    stack_.push_back({.left = 1});
-    while (!stack_.empty()) {
-      Frame& frame = stack_.back();
-      if (frame.left == 0) {
-        close();
+    walks_.emplace_back(reader_at(envelope_, offset));
+    while (!walks_.empty()) {
+      Walk& walk = walks_.back();
+      if (walk.next()) {
+        if (!copy_next(walk)) return false;
+      } else if (walk.reader().failed()) {
+        return false;
       } else {
-        --frame.left;
-        if (!copy_next()) return false;
+        walks_.pop_back();
       }
     }
     return true;
@@ -87,144 +97,108 @@ class PartCopier {
   struct Target {
     std::uint64_t position = 0;  // In the copy.
     std::size_t number = kNone;  // Of the references to it; kNone if there are none.
-    std::size_t detours = 0;     // The number of open detours when it was copied.
+    std::size_t walks = 0;       // The number of walks when it was copied.
     bool is_open = false;
   };
-  struct Frame {
-    std::uint64_t left = 0;
-    Target* target = nullptr;  // If references may lead to this container.
-    bool is_detour = false;
-    bool is_stored = false;  // A node kStored.
-  };
-
-  void close() {
-    Frame& frame = stack_.back();
-    if (frame.target != nullptr) frame.target->is_open = false;
-    if (frame.is_detour) {
-      reader_ = std::move(detours_.back());
-      detours_.pop_back();
-    }
-    stack_.pop_back();
-  }
+  // The annotation: the target that a container is, if it is one.
+  using Walk = envelope::PayloadCursor<Target*>;
 
   bool is_target(std::size_t offset) const {
     return offset == root_ || std::ranges::binary_search(targets_, offset);
   }
 
-  bool copy_next() {
-    const std::size_t offset = reader_.offset();
+  // Copies the current value of the last walk.
+  bool copy_next(Walk& walk) {
+    if (walk.event() == CursorEvent::kClose) {
+      Target* const target = walk.container().annotation;
+      if (target != nullptr) target->is_open = false;
+      return true;
+    }
+    const bool is_leaf = walk.event() == CursorEvent::kLeaf;
     Target* target = nullptr;
-    if (is_target(offset)) {
-      const auto [at, is_new] = copied_.try_emplace(offset);
-      if (!is_new) return reader_.skip() && refer_to(at->second);
+    if (is_target(walk.token().offset)) {
+      const auto [at, is_new] = copied_.try_emplace(walk.token().offset);
       target = &at->second;
+      if (!is_new) return (is_leaf || walk.skip()) && refer_to(*target);
       target->position = out_.size();
-      target->detours = detours_.size();
+      target->walks = walks_.size();
     }
-    Token token;
-    if (!reader_.next(token)) return false;
-    switch (token.type) {
-      case TokenType::kArray:
-        return copy_array(token, target);
-      case TokenType::kMap:
-        out_.map(token.count);
-        return open({.left = token.count * 2, .target = target});
-      case TokenType::kExtension:
-        return copy_extension(token, target != nullptr);
+    return is_leaf ? copy_leaf(walk, target != nullptr) : open(walk, target);
+  }
+
+  bool open(Walk& walk, Target* target) {
+    Walk::Container& container = walk.container();
+    const std::size_t count = container.count;
+    if (container.is_map) {
+      out_.map(count / 2);
+    } else if (count == walk.token().count) {
+      out_.array(count);
+    } else {  // A node, whose tag is not counted.
+      if (container.shape == nullptr || !is_self_contained(*container.shape))
+        return false;
+      out_.node(container.shape->tag, count);
+    }
+    container.annotation = target;
+    if (target != nullptr) target->is_open = true;
+    return true;
+  }
+
+  bool copy_leaf(Walk& walk, bool is_target) {
+    const Token& token = walk.token();
+    const auto [kind, number] =
+        envelope::target_of(envelope_, token, walk.rule(), walk.around().tag);
+    switch (kind) {
+      case envelope::LeafTarget::Kind::kValue:
+        // A reference that is itself the target of others: no writer makes it, and the
+        // copy would merge it with its own target.
+        return !is_target && follow(number);
+      case envelope::LeafTarget::Kind::kModule:
+        out_.index(wire::ExtType::kModule,
+                   import_numbers_.take(envelope_.manifest.imports, number,
+                                        manifest_.imports));
+        return true;
+      case envelope::LeafTarget::Kind::kBuffer:
+        out_.unsigned_integer(
+            buffer_numbers_.take(envelope_.buffers, number, buffers_));
+        return true;
       default:
-        return copy_leaf(token);
+        break;
     }
-  }
-
-  bool open(const Frame& frame) {
-    if (frame.target != nullptr) frame.target->is_open = true;
-    stack_.push_back(frame);
+    // Valid in a cell only, but a reference may lead to it from elsewhere.
+    if (envelope::leaf_kind(token) == envelope::LeafKind::kEmpty) return false;
+    const std::size_t start = token.offset - envelope_.payload.offset;
+    const std::size_t size = walk.reader().offset() - token.offset;
+    out_.append(envelope_.payload.bytes.subspan(start, size));
     return true;
   }
 
-  bool copy_array(const Token& token, Target* target) {
-    std::uint8_t tag = 0;
-    if (token.count == 0 || !reader_.read_node_tag(tag)) {
-      out_.array(token.count);
-      return open({.left = token.count, .target = target});
+  // Refers to a target, or begins a detour to one that is not copied yet.
+  bool follow(std::size_t number) {
+    const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
+    if (const auto at = copied_.find(offset); at != copied_.end()) {
+      return refer_to(at->second);
     }
-    const envelope::Shape* shape = shape_of(tag);
-    if (shape == nullptr || !is_self_contained(*shape)) return false;
-    out_.node(shape->tag, token.count - 1);
-    return open({.left = token.count - 1,
-                 .target = target,
-                 .is_stored = shape->tag == NodeTag::kStored});
-  }
-
-  bool copy_leaf(const Token& token) {
-    if (!stack_.back().is_stored) return append_from(token.offset);
-    const auto old = static_cast<std::uint64_t>(token.integer);
-    if (old >= envelope_.buffers.size()) return false;
-    const auto [number, is_new] = buffer_numbers_.try_emplace(old, buffers_.size());
-    if (is_new) buffers_.push_back(envelope_.buffers[old]);
-    out_.unsigned_integer(number->second);
-    return true;
-  }
-
-  bool copy_extension(const Token& token, bool is_target) {
-    std::uint64_t number = 0;
-    if (token.is(ExtType::kReference)) {
-      // A reference that is itself the target of others: no writer makes it, and the
-      // copy would merge it with its own target.
-      if (is_target || !envelope::is_reference(envelope_, token, number)) return false;
-      const std::size_t offset = envelope_.payload.offset + envelope_.shared[number];
-      if (const auto at = copied_.find(offset); at != copied_.end()) {
-        return refer_to(at->second);
-      }
-      detours_.push_back(std::exchange(reader_, reader_at(envelope_, offset)));
-      return open({.left = 1, .is_detour = true});
-    }
-    // kEmpty is valid in a cell only, but a reference may lead to it from elsewhere.
-    const auto empty = static_cast<std::uint8_t>(wire::Singleton::kEmpty);
-    if (token.is(ExtType::kSingleton) &&
-        (token.bytes.empty() || token.bytes[0] == empty)) {
-      return false;
-    }
-    if (!token.is(ExtType::kModule) || !wire::index_of(token.bytes, number)) {
-      return append_from(token.offset);
-    }
-    if (number >= envelope_.manifest.imports.size()) return false;
-    std::vector<ImportRecord>& imports = manifest_.imports;
-    const auto [at, is_new] = import_numbers_.try_emplace(number, imports.size());
-    if (is_new) imports.push_back(envelope_.manifest.imports[number]);
-    out_.index(ExtType::kModule, at->second);
+    walks_.emplace_back(reader_at(envelope_, offset));
     return true;
   }
 
   bool refer_to(Target& target) {
-    if (target.is_open && target.detours != detours_.size()) return false;
+    if (target.is_open && target.walks != walks_.size()) return false;
     if (target.number == kNone) {
       target.number = shared_.size();
       shared_.push_back(target.position);
     }
-    out_.index(ExtType::kReference, target.number);
-    return true;
-  }
-
-  // Copies the bytes that were read since this offset.
-  bool append_from(std::size_t offset) {
-    const std::size_t start = offset - envelope_.payload.offset;
-    out_.append(envelope_.payload.bytes.subspan(start, reader_.offset() - offset));
+    out_.index(wire::ExtType::kReference, target.number);
     return true;
   }
 
   const Envelope& envelope_;
   const std::vector<std::size_t>& targets_;
   std::size_t root_ = 0;
-  Reader reader_;
+  std::vector<Walk> walks_;  // The last one goes on; the others wait at a reference.
   wire::Writer out_;
-  std::vector<Frame> stack_;
-  std::vector<Reader> detours_;  // Where each open detour returns to.
-  // By offset, old number and old index. Ordered, not hashed: the sender chooses the
-  // keys.
-  std::map<std::size_t, Target> copied_;
-  std::map<std::uint64_t, std::size_t> buffer_numbers_;
-  std::map<std::uint64_t, std::size_t> import_numbers_;
+  std::map<std::size_t, Target> copied_;  // By offset. Not hashed, like Renumbering.
+  Renumbering import_numbers_, buffer_numbers_;
   std::vector<std::uint64_t> shared_;
   std::vector<StoredBuffer> buffers_;
   Manifest manifest_;
