@@ -6,7 +6,6 @@
 
 #include "cli/command.h"
 #include "cli/listing.h"
-#include "waybill/parts.h"
 
 namespace waybill::cli {
 namespace {

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "cli/command.h"
-#include "waybill/parts.h"
 #include "waybill/signature.h"
 
 namespace waybill::cli {

@@ -9,7 +9,6 @@
 #include <ranges>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/hash.h"
 #include "diff/diff_model.h"

@@ -6,7 +6,6 @@
 #include "format/buffer_table.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <string>
 

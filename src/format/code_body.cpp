@@ -4,7 +4,6 @@
 
 #include "format/code_body.h"
 
-#include <algorithm>
 #include <string>
 
 #include "wire/utf8.h"

@@ -16,7 +16,6 @@
 #include "format/compression.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <new>
 #include <string>

@@ -5,7 +5,6 @@
 
 #include "waybill/envelope.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include "waybill/report.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "report/code_listing.h"
 #include "report/report_model.h"

@@ -4,7 +4,6 @@
 // secrets.
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <complex>
-#include <cstring>
 #include <optional>
 
 #include "parts/array_kinds.h"

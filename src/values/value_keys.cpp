@@ -5,7 +5,6 @@
 #include "values/value_keys.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <ranges>
 #include <string_view>

@@ -2,7 +2,6 @@
 
 // Keys of maps and items of sets: which values are hashable, and which are equal.
 
-#include <cstddef>
 #include <vector>
 
 #include "values/value_leaf.h"

@@ -9,7 +9,6 @@
 #include "verify/payload_check.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "verify/short_call.h"

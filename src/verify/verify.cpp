@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "bytecode/line_table.h"

@@ -5,7 +5,6 @@
 
 #include "wire/reader.h"
 
-#include <bit>
 #include <string>
 #include <vector>
 
