@@ -364,8 +364,11 @@ void ManifestBuilder::fork_from(const ManifestBuilder& first) {
 }
 
 std::size_t ManifestBuilder::number_of(std::string_view file) {
-  // Searches from the end: records of one file are adjacent, and there are few files.
-  for (std::size_t i = files_.size(); i > 0; --i) {
+  // Records of one file are adjacent, and there are few files. A file beyond the bound
+  // is listed again, so that the time is linear.
+  constexpr std::size_t kMaxSearched = 64;
+  const std::size_t end = files_.size() - std::min(files_.size(), kMaxSearched);
+  for (std::size_t i = files_.size(); i > end; --i) {
     if (files_[i - 1] == file) return i - 1;
   }
   files_.emplace_back(file);
