@@ -10,8 +10,7 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Draft;
+using namespace samples;
 
 ParsedJson diff_of(const Bytes& before, const Bytes& after, DiffOptions options = {}) {
   options.json = true;
@@ -19,7 +18,7 @@ ParsedJson diff_of(const Bytes& before, const Bytes& after, DiffOptions options 
 }
 
 TEST(Diff, OfEqualEnvelopesIsEmpty) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
 
   const Diff found = diff(*open(bytes), *open(bytes));
 
@@ -28,12 +27,9 @@ TEST(Diff, OfEqualEnvelopesIsEmpty) {
 }
 
 TEST(Diff, NamesTheValueThatDiffers) {
-  Draft draft;
-  draft.payload.map(1);
-  draft.payload.text("answer");
-  draft.payload.integer(43);
+  Draft draft({map(1), "answer", 43});
 
-  const ParsedJson found = diff_of(samples::data_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(data_envelope(), draft.sealed());
 
   EXPECT_EQ(found["summary"], "differ in: the value at obj['answer']");
   EXPECT_EQ(found["payload"]["count"], 1);
@@ -44,16 +40,16 @@ TEST(Diff, NamesTheValueThatDiffers) {
 // The sample, with these items in the place of its array.
 Bytes with_items(const Bytes& items) {
   Draft draft;
-  samples::fill_with_buffers(draft);
+  fill_with_buffers(draft);
   draft.buffers[1].bytes = items;
   return draft.sealed();
 }
 
 TEST(Diff, NamesTheBufferThatDiffers) {
-  Bytes other = samples::kStoredItems;
+  Bytes other = kStoredItems;
   other.back() = 1;
 
-  const ParsedJson found = diff_of(samples::buffers_envelope(), with_items(other));
+  const ParsedJson found = diff_of(buffers_envelope(), with_items(other));
 
   EXPECT_EQ(found["summary"], "differ in: the value at obj[1]");
   EXPECT_EQ(found["payload"]["items"][0]["old"], "<stored buffer 1: 5 x 20 x 'B'>");
@@ -63,15 +59,15 @@ TEST(Diff, NamesTheBufferThatDiffers) {
 
 TEST(Diff, OfBuffersThatMovedIsNone) {
   Draft draft;
-  samples::fill_with_buffers(draft);
+  fill_with_buffers(draft);
   std::swap(draft.buffers[0], draft.buffers[1]);
   draft.payload.clear();
   draft.payload.array(3);
   for (const std::uint64_t number : {0, 1, 1}) {
-    samples::write_stored(draft.payload, number);
+    put(draft.payload, {stored(number)});
   }
 
-  const ParsedJson found = diff_of(samples::buffers_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(buffers_envelope(), draft.sealed());
 
   // The first is an item more; the others are what they were.
   EXPECT_EQ(found["payload"]["count"], 2);
@@ -81,18 +77,17 @@ TEST(Diff, OfBuffersThatMovedIsNone) {
 TEST(Diff, OfSignedBuffersIsInTheSignatureAlone) {
   const SigningKey key = SigningKey::generate(SignatureAlgorithm::kMac);
 
-  const ParsedJson found =
-      diff_of(samples::buffers_envelope(), samples::buffers_envelope(&key));
+  const ParsedJson found = diff_of(buffers_envelope(), buffers_envelope(&key));
 
   EXPECT_EQ(found["summary"], "differ in: the signature");
 }
 
 TEST(Diff, NamesThePython) {
   Draft draft;
-  samples::fill_with_data(draft);
+  fill_with_data(draft);
   draft.python = {3, 12, 3531};
 
-  const ParsedJson found = diff_of(samples::data_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(data_envelope(), draft.sealed());
 
   EXPECT_EQ(found["summary"],
             "differ in: the Python that sealed it: 3.11 (bytecode 3495) and 3.12 "
@@ -101,10 +96,10 @@ TEST(Diff, NamesThePython) {
 
 TEST(Diff, OfTablesThatMovedIsInThemAlone) {
   Draft draft;
-  samples::fill_with_function(draft);
+  fill_with_function(draft);
   draft.manifest.imports.push_back({"zlib", ImportTime::kCall, "zlib", "f", "", 9});
 
-  const ParsedJson found = diff_of(samples::function_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(function_envelope(), draft.sealed());
 
   EXPECT_EQ(found["summary"], "differ in: import zlib (added)");
   EXPECT_EQ(found["payload"]["count"], 0);
@@ -114,16 +109,14 @@ TEST(Diff, OfAnotherKindIsTheWholeValue) {
   Draft draft;
   draft.payload.array(0);
 
-  const ParsedJson found = diff_of(samples::data_envelope(), draft.sealed());
+  const ParsedJson found = diff_of(data_envelope(), draft.sealed());
 
   EXPECT_EQ(found["summary"], "differ in: the value at obj");
 }
 
 TEST(Diff, SurvivesAMillionNestedLists) {
   const auto nested = [](int value) {
-    Draft draft;
-    for (int i = 0; i < 1000000; ++i) draft.payload.array(1);
-    draft.payload.integer(value);
+    Draft draft({times(1000000, array(1)), value});
     return draft.sealed();
   };
 
@@ -153,20 +146,18 @@ Bytes many_uses_of(const std::string& name, std::uint8_t line) {
   constexpr std::size_t kHalfOfUses = 50;
   Draft draft;
   for (std::size_t i = 0; i <= kHalfOfUses; ++i) {
-    samples::BodyDraft body;
+    BodyDraft body;
     body.name = i == 0 ? name : "f" + std::to_string(i);
     draft.code.push_back(body.body());
   }
   draft.payload.array(2 * kHalfOfUses);
   draft.source_locations.array(2 * kHalfOfUses);
   for (std::size_t i = 0; i < 2 * kHalfOfUses; ++i) {
-    samples::write_code(draft.payload, i < kHalfOfUses ? i + 1 : line);
+    put(draft.payload, {code_node(i < kHalfOfUses ? i + 1 : line)});
     draft.source_locations.array(4);
     i == 0 ? draft.source_locations.text("/" + std::to_string(line) + name)
            : draft.source_locations.unsigned_integer(0);
-    draft.source_locations.integer(line);
-    draft.source_locations.binary({});
-    draft.source_locations.array(0);
+    put(draft.source_locations, {line, binary({}), array(0)});
   }
   return draft.sealed();
 }
@@ -184,7 +175,7 @@ TEST(Diff, CutsWhatIsToldAtEachUse) {
 
 // Whatever open() accepts is compared and disassembled, sound or not.
 TEST(Diff, SurvivesEachSpoiltByte) {
-  const Bytes sound = samples::function_envelope();
+  const Bytes sound = function_envelope();
   const Envelope original = *open(sound);
   ReportOptions report;
   report.instructions = true;
@@ -193,7 +184,7 @@ TEST(Diff, SurvivesEachSpoiltByte) {
     for (const int change : {1, 2, 0x10, 0x40, 0x80}) {
       Bytes bytes = sound;
       bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ change);
-      samples::fit_digest(bytes);
+      fit_digest(bytes);
       const Result<Envelope> envelope = open_whole(bytes);
       if (!envelope) continue;
       ++opened;

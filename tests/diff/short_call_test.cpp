@@ -11,11 +11,7 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Draft;
-using wire::ExtType;
-using wire::NodeTag;
-using wire::Writer;
+using namespace samples;
 
 struct CallPayload {
   Bytes bytes;
@@ -23,14 +19,9 @@ struct CallPayload {
 };
 
 void write_call(Writer& out, std::uint64_t callable, std::uint64_t argument) {
-  out.node(NodeTag::kObject, 5);
-  out.index(ExtType::kReference, callable);
-  out.array(4);
-  out.index(ExtType::kReference, argument);
-  out.integer(1000);
-  out.text("text \xc3\xa4");
-  out.binary(Bytes{1, 2});
-  samples::end_object(out);
+  put(out,
+      {node(NodeTag::kObject, 5), reference(callable), array(4), reference(argument),
+       1000, "text \xc3\xa4", binary(Bytes{1, 2}), object_end()});
 }
 
 // [[], {}, two calls of the list with the map]
@@ -39,8 +30,7 @@ CallPayload two_calls() {
   CallPayload payload;
   out.array(4);
   payload.shared = {out.size(), out.size() + 1};
-  out.array(0);
-  out.map(0);
+  put(out, {array(0), map(0)});
   write_call(out, 0, 1);
   write_call(out, 0, 1);
   payload.bytes = out.take();

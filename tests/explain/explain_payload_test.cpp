@@ -22,11 +22,7 @@ namespace {
 using data::List;
 using data::Map;
 using data::Tuple;
-using samples::BodyDraft;
-using samples::Bytes;
-using samples::Draft;
-using wire::ExtType;
-using wire::NodeTag;
+using namespace samples;
 using Kind = ExplainedPart::Kind;
 
 VerifiedEnvelope verified(const Bytes& bytes) {
@@ -81,22 +77,12 @@ BodyDraft body_of_f() {
 // The function f, whose global `model` is an object with an attribute `w`: 100 bytes.
 void fill_with_model(Draft& draft) {
   draft.code.push_back(body_of_f().body());
-  samples::start_function(draft.payload, 0, 1);
-  draft.payload.unsigned_integer(0);
-  draft.payload.map(1);
-  draft.payload.text("model");
-  draft.payload.node(NodeTag::kNewObject, 6);
-  samples::write_global(draft.payload, "object");
-  draft.payload.array(0);
-  draft.payload.map(0);
-  draft.payload.map(1);
-  draft.payload.text("w");
-  draft.payload.binary(Bytes(100));
-  draft.payload.array(0);
-  draft.payload.map(0);
-  draft.source_locations.array(1);
-  samples::write_location(draft.source_locations, "/home/ada/job.py", 11,
-                          Bytes{0xe8, 0, 0xed, 2, 0xec, 2, 0xe8, 0});
+  put(draft.payload, {function_head(0, 1), 0, map(1), "model",
+                      node(NodeTag::kNewObject, 6), global("object"), array(0), map(0),
+                      map(1), "w", binary(Bytes(100)), array(0), map(0)});
+  put(draft.source_locations,
+      {array(1),
+       location("/home/ada/job.py", 11, Bytes{0xe8, 0, 0xed, 2, 0xec, 2, 0xe8, 0})});
 }
 
 std::map<std::string, ExplainedPart> parts_with_model(PythonVersion python) {
@@ -160,7 +146,7 @@ TEST(ExplainPayload, TellsTheFunctionOfAPythonWithoutATable) {
 }
 
 TEST(ExplainPayload, GivesCodeToWhoUsesItFirst) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
   const VerifiedEnvelope envelope = verified(bytes);
 
   const auto parts = by_path(explain_payload(envelope));
@@ -176,7 +162,7 @@ TEST(ExplainPayload, GivesCodeToWhoUsesItFirst) {
 
 TEST(ExplainPayload, GivesStoredBuffersToWhoUsesThemFirst) {
   Draft draft;
-  samples::fill_with_buffers(draft);
+  fill_with_buffers(draft);
 
   const auto parts = by_path(explained(draft.sealed()));
 
@@ -195,30 +181,14 @@ TEST(ExplainPayload, NamesCellsByFreeVariables) {
   body.instructions = {149, 2, 151, 0, 100, 0, 83, 0};
   draft.code.push_back(body.body());
   draft.shared = {0};
-  draft.payload.array(2);
-  draft.payload.node(NodeTag::kFunction, 4);
-  draft.payload.unsigned_integer(0);
+  put(draft.payload, {array(2), node(NodeTag::kFunction, 4), 0});
   draft.shared[0] = draft.payload.size();
-  samples::write_namespace(draft.payload);
-  draft.payload.array(2);
+  put(draft.payload, {main_namespace(), array(2)});
   draft.shared.push_back(draft.payload.size());
-  draft.payload.node(NodeTag::kCell, 0);
-  draft.payload.node(NodeTag::kCell, 0);
-  draft.payload.map(1);
-  draft.payload.unsigned_integer(1);
-  draft.payload.array(2);
-  draft.payload.array(0);
-  draft.payload.array(0);
-  draft.payload.node(NodeTag::kFunction, 4);
-  draft.payload.unsigned_integer(0);
-  draft.payload.index(ExtType::kReference, 0);
-  draft.payload.array(2);
-  draft.payload.index(ExtType::kReference, 1);
-  draft.payload.node(NodeTag::kCell, 0);
-  draft.payload.map(1);
-  draft.payload.unsigned_integer(1);
-  draft.payload.array(1);
-  draft.payload.map(0);
+  put(draft.payload,
+      {node(NodeTag::kCell, 0), node(NodeTag::kCell, 0), map(1), 1, array(2), array(0),
+       array(0), node(NodeTag::kFunction, 4), 0, reference(0), array(2), reference(1),
+       node(NodeTag::kCell, 0), map(1), 1, array(1), map(0)});
 
   const auto parts = by_path(explained(draft.sealed()));
 
@@ -228,12 +198,8 @@ TEST(ExplainPayload, NamesCellsByFreeVariables) {
 }
 
 TEST(ExplainPayload, MarksStepsThatPythonCannotEvaluate) {
-  Draft draft;
-  draft.payload.map(1);
-  draft.payload.node(NodeTag::kFrozenSet, 1);
-  draft.payload.node(NodeTag::kTuple, 0);
-  draft.payload.node(NodeTag::kSet, 1);
-  draft.payload.node(NodeTag::kTuple, 0);
+  Draft draft({map(1), node(NodeTag::kFrozenSet, 1), node(NodeTag::kTuple, 0),
+               node(NodeTag::kSet, 1), node(NodeTag::kTuple, 0)});
 
   const Explanation explanation = explained(draft.sealed());
 
@@ -271,11 +237,9 @@ TEST(ExplainPayload, FoldsTheSmallestOfTooManyParts) {
   Draft draft;
   draft.payload.array(100'001);
   for (int i = 0; i < 100'000; ++i) {
-    draft.payload.array(1);
-    draft.payload.integer(1);
+    put(draft.payload, {array(1), 1});
   }
-  draft.payload.array(1);
-  draft.payload.binary(Bytes(5000));
+  put(draft.payload, {array(1), binary(Bytes(5000))});
 
   const Explanation explanation = explained(draft.sealed());
 
@@ -287,9 +251,7 @@ TEST(ExplainPayload, FoldsTheSmallestOfTooManyParts) {
 }
 
 TEST(ExplainPayload, OfDeepPayloadsIsBounded) {
-  Draft draft;
-  for (int i = 0; i < 300'000; ++i) draft.payload.array(1);
-  draft.payload.array(0);
+  Draft draft({times(300'000, array(1)), array(0)});
 
   const Explanation explanation = explained(draft.sealed());
 
@@ -308,13 +270,10 @@ TEST(ExplainPayload, LooksAtWhatArraysReferToWithinABudget) {
   draft.payload.node(NodeTag::kTuple, 100'000);
   for (int i = 0; i < 100'000; ++i) draft.payload.nil();
   for (int i = 0; i < kArrays; ++i) {
-    draft.payload.node(NodeTag::kObject, 5);
-    samples::write_global(draft.payload, "ndarray", 0);
-    draft.payload.array(5);
-    draft.payload.node(NodeTag::kTuple, 1);
-    draft.payload.integer(3);
+    put(draft.payload, {node(NodeTag::kObject, 5), global("ndarray", 0), array(5),
+                        node(NodeTag::kTuple, 1), 3});
     for (int k = 0; k < 4; ++k) draft.payload.index(ExtType::kReference, 0);
-    samples::end_object(draft.payload);
+    put(draft.payload, {object_end()});
   }
 
   const Explanation explanation = explained(draft.sealed());
@@ -328,7 +287,7 @@ TEST(ExplainPayload, LooksAtWhatArraysReferToWithinABudget) {
 
 TEST(ExplainPayload, SizesOfRandomPayloadsAddUp) {
   for (unsigned seed = 0; seed < 500; ++seed) {
-    const Bytes bytes = samples::RandomPayload(seed).sealed();
+    const Bytes bytes = RandomPayload(seed).sealed();
     const Explanation explanation = explained(bytes);
 
     EXPECT_EQ(mistake_in(explanation), "") << seed;
@@ -338,11 +297,8 @@ TEST(ExplainPayload, SizesOfRandomPayloadsAddUp) {
 
 // A function whose __name__ is not that of its code.
 std::string root_called(std::string_view name) {
-  Draft draft;
+  Draft draft({function_head(0, 1), 8, name});
   draft.code.push_back(body_of_f().body());
-  samples::start_function(draft.payload, 0, 1);
-  draft.payload.unsigned_integer(8);
-  draft.payload.text(name);
   const Explanation explanation = explained(draft.sealed());
   return explanation.parts[0].step + (explanation.parts[0].evaluates ? "" : "!");
 }
@@ -371,13 +327,8 @@ TEST(ExplainPayload, TellsClassesTheirMethodsAndTheirInstances) {
 }
 
 TEST(ExplainPayload, TellsDefinitionsWhereTheyAreReferredToFirst) {
-  const auto write_last = [](wire::Writer& out) {
-    out.index(ExtType::kReference, samples::kTaskType);
-  };
-  const Bytes bytes =
-      samples::TaskDraft([](wire::Writer& out) { out.text(std::string(80, 'a')); },
-                         write_last)
-          .sealed();
+  const auto write_last = Tokens{reference(kTaskType)};
+  const Bytes bytes = TaskDraft({std::string(80, 'a')}, write_last).sealed();
 
   const Explanation explanation = explained(bytes);
 

@@ -14,31 +14,18 @@ namespace waybill {
 namespace {
 
 using envelope::AttributeTarget;
-using samples::Bytes;
-using samples::Draft;
-using samples::sound_envelope;
-using samples::start_class;
-using wire::ExtType;
-using wire::NodeTag;
-using wire::Writer;
+using namespace samples;
 
-using Write = std::function<void(Writer&)>;
-
-// A list of what `before` writes, a class with one attribute, and what `after` writes.
-// `value` writes the attribute, and notes in the draft what is referred to.
+// A list of `before`, a class with one attribute, and `after`. `value` writes the
+// attribute, and notes in the draft what is referred to.
 struct ClassDraft : Draft {
-  ClassDraft(const Write& before, const std::function<void(Draft&)>& value,
-             const Write& after) {
-    payload.array(3);
-    before(payload);
-    start_class(payload, "kinds");
+  ClassDraft(const Token& before, const std::function<void(Draft&)>& value,
+             const Token& after) {
+    put(payload, {array(3), before, class_head("kinds")});
     value(*this);
-    after(payload);
+    put(payload, {after});
   }
 };
-
-void nothing(Writer& out) { out.nil(); }
-void first_reference(Writer& out) { out.index(ExtType::kReference, 0); }
 
 void check(const Draft& draft, std::size_t count,
            const std::function<void(const std::vector<AttributeTarget>&)>& look = {}) {
@@ -55,7 +42,7 @@ TEST(AttributeTargets, AreValuesThatAreReferredToAfterTheClass) {
     draft.shared.push_back(draft.payload.size());
     draft.payload.map(0);
   };
-  check(ClassDraft(nothing, value, first_reference), 1, [](const auto& targets) {
+  check(ClassDraft(kNil, value, reference(0)), 1, [](const auto& targets) {
     EXPECT_EQ(targets[0].number, 0u);
     EXPECT_EQ(targets[0].name, "kinds");
     EXPECT_EQ(targets[0].class_id.size(), 16u);
@@ -66,46 +53,38 @@ TEST(AttributeTargets, AreValuesThatAreReferredToAfterTheClass) {
 TEST(AttributeTargets, AreObjectsBeforeTheClassThatItRefersTo) {
   const auto value = [](Draft& draft) {
     draft.shared.push_back(1);  // Behind the head of the list around it.
-    first_reference(draft.payload);
+    put(draft.payload, {reference(0)});
   };
-  check(ClassDraft([](Writer& out) { out.array(0); }, value, nothing), 1,
+  check(ClassDraft(array(0), value, kNil), 1,
         [](const auto& targets) { EXPECT_EQ(targets[0].end, 2u); });
 }
 
 TEST(AttributeTargets, AreNotNamesClassesAndText) {
-  const std::vector<Write> values = {
-      [](Writer& out) { samples::write_global(out, "float"); },
-      [](Writer& out) {
-        start_class(out, "inner");
-        out.nil();
-      },
-      [](Writer& out) { out.text("text"); },
-      [](Writer& out) { out.binary(Bytes(3, 1)); },
-  };
-  for (const Write& write : values) {
+  const std::vector<Tokens> values = {
+      {global("float")}, {class_head("inner"), kNil}, {"text"}, {binary(Bytes(3, 1))}};
+  for (const Tokens& tokens : values) {
     const auto value = [&](Draft& draft) {
       draft.shared.push_back(draft.payload.size());
-      write(draft.payload);
+      put(draft.payload, tokens);
     };
-    check(ClassDraft(nothing, value, first_reference), 0);
+    check(ClassDraft(kNil, value, reference(0)), 0);
   }
 }
 
 TEST(AttributeTargets, AreEntriesOfDictsToo) {
   const auto value = [](Draft& draft) {
-    draft.payload.map(1);
-    draft.payload.text("csv");
+    put(draft.payload, {map(1), "csv"});
     draft.shared.push_back(draft.payload.size());
     draft.payload.array(0);
   };
-  check(ClassDraft(nothing, value, first_reference), 1, [](const auto& targets) {
+  check(ClassDraft(kNil, value, reference(0)), 1, [](const auto& targets) {
     EXPECT_TRUE(targets[0].is_entry);
     EXPECT_EQ(targets[0].key, "csv");
   });
 }
 
 TEST(AttributeTargets, AreNotWhatNothingRefersTo) {
-  check(ClassDraft(nothing, [](Draft& draft) { draft.payload.array(0); }, nothing), 0);
+  check(ClassDraft(kNil, [](Draft& draft) { draft.payload.array(0); }, kNil), 0);
 }
 
 TEST(AttributeTargets, AreNotWhatSharesItsPartsWithOthers) {
@@ -115,38 +94,27 @@ TEST(AttributeTargets, AreNotWhatSharesItsPartsWithOthers) {
     draft.shared.push_back(draft.payload.size());
     draft.payload.array(0);
   };
-  const auto both = [](Writer& out) {
-    out.array(2);
-    out.index(ExtType::kReference, 0);
-    out.index(ExtType::kReference, 1);
-  };
-  check(ClassDraft(nothing, value, both), 0);
+  const Tokens both = {array(2), reference(0), reference(1)};
+  check(ClassDraft(kNil, value, both), 0);
 }
 
 TEST(AttributeTargets, AreNotWhatSharesACellWithOthers) {
   const auto value = [](Draft& draft) {
     draft.shared.push_back(draft.payload.size());
-    draft.payload.map(1);
-    draft.payload.integer(-1);
+    put(draft.payload, {map(1), -1});
     draft.shared.push_back(draft.payload.size());
     draft.payload.node(NodeTag::kCell, 0);
   };
-  const auto both = [](Writer& out) {
-    out.array(2);
-    out.index(ExtType::kReference, 0);
-    out.index(ExtType::kReference, 1);
-  };
-  check(ClassDraft(nothing, value, both), 0);
+  const Tokens both = {array(2), reference(0), reference(1)};
+  check(ClassDraft(kNil, value, both), 0);
 }
 
 TEST(AttributeTargets, AreNotWhatRefersToObjectsOutsideOfIt) {
   const auto value = [](Draft& draft) {
     draft.shared = {1, draft.payload.size()};
-    draft.payload.array(1);
-    draft.payload.index(ExtType::kReference, 0);
+    put(draft.payload, {array(1), reference(0)});
   };
-  const auto second = [](Writer& out) { out.index(ExtType::kReference, 1); };
-  check(ClassDraft([](Writer& out) { out.array(0); }, value, second), 0);
+  check(ClassDraft(array(0), value, reference(1)), 0);
 }
 
 TEST(AttributeTargets, AreFoundInTimeThatGrowsWithThePayload) {
@@ -158,11 +126,10 @@ TEST(AttributeTargets, AreFoundInTimeThatGrowsWithThePayload) {
     for (std::uint64_t i = 0; i < kDeep / 2; ++i) {
       draft.payload.text("k" + std::to_string(i));
       draft.shared.push_back(draft.payload.size());
-      draft.payload.array(1);
-      draft.payload.index(ExtType::kReference, i);
+      put(draft.payload, {array(1), reference(i)});
     }
   };
-  check(ClassDraft(nothing, value, nothing), kDeep / 2);
+  check(ClassDraft(kNil, value, kNil), kDeep / 2);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <vector>
 
 #include "base/hash.h"
 #include "format/samples.h"
@@ -12,39 +12,22 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Writer;
+using namespace samples;
 
-using Field = std::function<void(Writer&)>;
-
-Field number(std::uint64_t value) {
-  return [=](Writer& out) { out.unsigned_integer(value); };
-}
-Field text(std::string value) {
-  return [=](Writer& out) { out.text(value); };
-}
-Field binary(std::size_t size) {
-  return [=](Writer& out) { out.binary(Bytes(size, 1)); };
-}
-Field boolean(bool value) {
-  return [=](Writer& out) { out.boolean(value); };
-}
-void nil(Writer& out) { out.nil(); }
-Field array(std::size_t count) {
+Token numbers(std::size_t count) {
   return [=](Writer& out) {
     out.array(count);
     for (std::size_t i = 0; i < count; ++i) out.unsigned_integer(i);
   };
 }
 
-using Row = std::vector<Field>;
+using Row = std::vector<Token>;
 
 Row row_of(std::uint64_t place, std::uint64_t length) {
-  return {number(0), number(place), number(length), binary(8), nil,
-          nil,       nil,           boolean(false)};
+  return {0, place, length, binary(Bytes(8, 1)), kNil, kNil, kNil, false};
 }
 
-Row with(std::size_t field, Field other) {
+Row with(std::size_t field, Token other) {
   Row row = row_of(0, 10);
   row[field] = std::move(other);
   return row;
@@ -53,19 +36,13 @@ Row with(std::size_t field, Field other) {
 // The head of an envelope of nil.
 Bytes head_of(const std::vector<Row>& rows, const Bytes& signature = {}) {
   Writer out;
-  out.array(wire::kSectionCountWithBuffers);
-  out.array(wire::kHeaderFieldCount);
-  out.text("wb");
+  put(out,
+      {array(wire::kSectionCountWithBuffers), array(wire::kHeaderFieldCount), "wb"});
   for (const int field : {1, 3, 11, 3495}) out.integer(field);
-  out.map(0);
-  out.array(0);
-  out.array(0);
-  out.nil();
-  out.map(0);
-  out.array(rows.size());
+  put(out, {map(0), array(0), array(0), kNil, map(0), array(rows.size())});
   for (const Row& row : rows) {
     out.array(row.size());
-    for (const Field& field : row) field(out);
+    for (const Token& field : row) field(out);
   }
   out.binary(base::digest_of(out.view()));
   signature.empty() ? out.nil() : out.binary(signature);
@@ -118,19 +95,18 @@ TEST(BufferTable, HasRowsOfEightFields) {
 
 TEST(BufferTable, HasFieldsOfLaterVersionsPassedOver) {
   Row row = row_of(0, 10);
-  row.push_back(text("later"));
-  row.push_back(array(3));
+  row.push_back("later");
+  row.push_back(numbers(3));
 
   EXPECT_TRUE(opened({row, row_of(64, 1)}));
 }
 
 TEST(BufferTable, KnowsFiveKinds) {
   for (const std::uint64_t kind : {0, 1, 2, 3, 4}) {
-    EXPECT_TRUE(opened({with(0, number(kind))}));
+    EXPECT_TRUE(opened({with(0, kind)}));
   }
-  expect_refused({with(0, number(5))}, ErrorCode::kUnknownTag, kRowAt + 1,
-                 "newer waybill");
-  expect_refused({with(0, nil)}, ErrorCode::kMalformed, kRowAt + 1, "kind");
+  expect_refused({with(0, 5)}, ErrorCode::kUnknownTag, kRowAt + 1, "newer waybill");
+  expect_refused({with(0, kNil)}, ErrorCode::kMalformed, kRowAt + 1, "kind");
 }
 
 TEST(BufferTable, HasEachBufferAtTheNextMultipleOf64) {
@@ -163,34 +139,33 @@ TEST(BufferTable, HasNoBufferThatEndsBeyondAllNumbers) {
 
 TEST(BufferTable, HasDigestsOfTwoSizes) {
   for (const std::size_t size : {0, 7, 9, 31, 33}) {
-    expect_refused({with(3, binary(size))}, ErrorCode::kMalformed, kRowAt + 4,
+    expect_refused({with(3, binary(Bytes(size, 1)))}, ErrorCode::kMalformed, kRowAt + 4,
                    "digest");
   }
-  expect_refused({with(3, text("digest"))}, ErrorCode::kMalformed, kRowAt + 4,
-                 "digest");
+  expect_refused({with(3, "digest")}, ErrorCode::kMalformed, kRowAt + 4, "digest");
 }
 
 TEST(BufferTable, HasTheDigestsThatBelongToASignature) {
   const Bytes signature(64, 7);
   const auto is_sound = [&](std::size_t size, const Bytes& section) {
-    return opened({with(3, binary(size))}, section).has_value();
+    return opened({with(3, binary(Bytes(size, 1)))}, section).has_value();
   };
 
   EXPECT_TRUE(is_sound(8, {}));
   EXPECT_TRUE(is_sound(32, signature));
   EXPECT_FALSE(is_sound(8, signature));
-  expect_refused({with(3, binary(32))}, ErrorCode::kMalformed, kRowAt + 4,
+  expect_refused({with(3, binary(Bytes(32, 1)))}, ErrorCode::kMalformed, kRowAt + 4,
                  "not signed");
 }
 
 TEST(BufferTable, KnowsNoCompression) {
-  for (const Field& field : {number(0), text("zstd"), array(1), boolean(false)}) {
+  for (const Token& field : Row{0, "zstd", numbers(1), false}) {
     expect_refused({with(4, field)}, ErrorCode::kUnknownTag, kRowAt + 14,
                    "compression");
   }
 }
 
-Field compression(std::uint64_t method, std::uint64_t stored, std::uint64_t item_size) {
+Token compression(std::uint64_t method, std::uint64_t stored, std::uint64_t item_size) {
   return [=](Writer& out) {
     out.array(3);
     for (const std::uint64_t number : {method, stored, item_size}) {
@@ -234,7 +209,7 @@ TEST(BufferTable, RefusesCompressionsThatAreNone) {
     expect_refused({with(4, compression(1, 9, item_size))}, ErrorCode::kMalformed,
                    kAt + 3, "item size");
   }
-  const Field longer = [](Writer& out) {
+  const Token longer = [](Writer& out) {
     out.array(4);
     for (const int field : {1, 9, 1, 0}) out.integer(field);
   };
@@ -261,26 +236,23 @@ TEST(BufferTable, CountsLengthsOfAnyNumberOfRowsWithoutWrappingAround) {
 }
 
 TEST(BufferTable, HasAFormatInUtf8) {
-  EXPECT_TRUE(opened({with(5, text("<d"))}));
-  expect_refused({with(5, text("\xff"))}, ErrorCode::kMalformed, kRowAt + 15, "UTF-8");
-  expect_refused({with(5, number(1))}, ErrorCode::kMalformed, kRowAt + 15, "format");
+  EXPECT_TRUE(opened({with(5, "<d")}));
+  expect_refused({with(5, "\xff")}, ErrorCode::kMalformed, kRowAt + 15, "UTF-8");
+  expect_refused({with(5, 1)}, ErrorCode::kMalformed, kRowAt + 15, "format");
 }
 
 TEST(BufferTable, HasUpTo64Dimensions) {
-  EXPECT_EQ(opened({with(6, array(64))})->buffers[0].shape.size(), 64u);
-  expect_refused({with(6, array(65))}, ErrorCode::kMalformed, kRowAt + 16,
+  EXPECT_EQ(opened({with(6, numbers(64))})->buffers[0].shape.size(), 64u);
+  expect_refused({with(6, numbers(65))}, ErrorCode::kMalformed, kRowAt + 16,
                  "at most 64");
-  expect_refused({with(6, number(65))}, ErrorCode::kMalformed, kRowAt + 16, "shape");
-  const Field negative = [](Writer& out) {
-    out.array(1);
-    out.integer(-1);
-  };
+  expect_refused({with(6, 65)}, ErrorCode::kMalformed, kRowAt + 16, "shape");
+  const Token negative = Tokens{array(1), -1};
   expect_refused({with(6, negative)}, ErrorCode::kMalformed, kRowAt + 17, "extent");
 }
 
 TEST(BufferTable, SaysWhichIndexVariesFastest) {
-  EXPECT_TRUE(opened({with(7, boolean(true))})->buffers[0].is_fortran);
-  expect_refused({with(7, number(1))}, ErrorCode::kMalformed, kRowAt + 17, "Fortran");
+  EXPECT_TRUE(opened({with(7, true)})->buffers[0].is_fortran);
+  expect_refused({with(7, 1)}, ErrorCode::kMalformed, kRowAt + 17, "Fortran");
 }
 
 TEST(BufferTable, TakesNoMemoryForRowsThatAreNotThere) {

@@ -51,9 +51,7 @@ inline Bytes frame_of(BytesView block, int level = 3) {
 // A list of one buffer, with these bytes behind the head, whatever they are.
 inline Bytes with_stored(BytesView stored, std::uint64_t length,
                          std::uint8_t item_size = 1, const SigningKey* key = nullptr) {
-  Draft draft;
-  draft.payload.array(1);
-  samples::write_stored(draft.payload, 0);
+  Draft draft({array(1), samples::stored(0)});
   BufferParts& buffer = draft.buffers.emplace_back();
   buffer.bytes = stored;
   buffer.length = length;

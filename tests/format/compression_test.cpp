@@ -14,8 +14,7 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Draft;
+using namespace samples;
 
 constexpr std::size_t kBlock = wire::kCompressedBlock;
 
@@ -35,8 +34,8 @@ Compressed compressed(BytesView bytes, int level = 3,
 }
 
 Bytes envelope_of(const Compressed& made, const SigningKey* key = nullptr) {
-  return samples::with_stored(made.buffer.bytes, made.buffer.length,
-                              made.buffer.compression->item_size, key);
+  return with_stored(made.buffer.bytes, made.buffer.length,
+                     made.buffer.compression->item_size, key);
 }
 
 TEST(Compression, GivesBackWhatItGot) {
@@ -44,29 +43,29 @@ TEST(Compression, GivesBackWhatItGot) {
        {kBlock / 16, kBlock - 1, kBlock, kBlock + 1, 2 * kBlock + 12345}) {
     for (const int level : {1, 3, 19}) {
       if (level == 19 && size > kBlock) continue;  // It takes seconds.
-      const Bytes bytes = samples::rising(size, 1);
+      const Bytes bytes = rising(size, 1);
       const Compressed made = compressed(bytes, level);
 
       ASSERT_TRUE(made.buffer.compression);
       EXPECT_EQ(made.buffer.length, size);
       EXPECT_LT(made.buffer.bytes.size(), size / 8);
-      EXPECT_EQ(samples::first_buffer(envelope_of(made)), bytes);
+      EXPECT_EQ(first_buffer(envelope_of(made)), bytes);
     }
   }
 }
 
 TEST(Compression, GivesBackWhatIsCompressedFast) {
-  const Bytes bytes = samples::rising(2 * kBlock + 12345, 1);
+  const Bytes bytes = rising(2 * kBlock + 12345, 1);
   for (const int level : {-7, -1}) {
     const Compressed made = compressed(bytes, level);
 
     ASSERT_TRUE(made.buffer.compression);
-    EXPECT_EQ(samples::first_buffer(envelope_of(made)), bytes);
+    EXPECT_EQ(first_buffer(envelope_of(made)), bytes);
   }
 }
 
 TEST(Compression, TakesTheNearestLevelThatThereIs) {
-  const Bytes bytes = samples::rising(kBlock / 16, 1);
+  const Bytes bytes = rising(kBlock / 16, 1);
   const auto written = [&](int level) {
     const Compressed made = compressed(bytes, level);
     return Bytes(made.buffer.bytes.begin(), made.buffer.bytes.end());
@@ -78,7 +77,7 @@ TEST(Compression, TakesTheNearestLevelThatThereIs) {
 }
 
 TEST(Compression, LeavesWhatIsCompressedAlreadyAsItIs) {
-  const Bytes bytes = samples::rising(200'000, 1);
+  const Bytes bytes = rising(200'000, 1);
   Compressed made = compressed(bytes);
   const BytesView before = made.buffer.bytes;
   Bytes memory(bytes.size());
@@ -91,19 +90,19 @@ TEST(Compression, LeavesWhatIsCompressedAlreadyAsItIs) {
 
 TEST(Compression, SortsBytesByTheSizeOfItemsWherePaying) {
   for (const std::size_t item_size : {2, 4, 8, 16}) {
-    const Bytes bytes = samples::rising(200'000, item_size);
+    const Bytes bytes = rising(200'000, item_size);
     const std::uint64_t shape[] = {100, 2000};
 
     const Compressed made = compressed(bytes, 3, shape);
 
     ASSERT_TRUE(made.buffer.compression);
     EXPECT_EQ(made.buffer.compression->item_size, item_size);
-    EXPECT_EQ(samples::first_buffer(envelope_of(made)), bytes);
+    EXPECT_EQ(first_buffer(envelope_of(made)), bytes);
   }
 }
 
 TEST(Compression, FindsTheSizeOfItemsThatNothingTells) {
-  const Bytes bytes = samples::rising(200'000, 8);
+  const Bytes bytes = rising(200'000, 8);
 
   EXPECT_EQ(compressed(bytes).buffer.compression->item_size, 8);
 }
@@ -119,7 +118,7 @@ TEST(Compression, LeavesTextInItsOrder) {
 TEST(Compression, LeavesWhatGainsTooLittleAsItIs) {
   for (const std::size_t size :
        {std::size_t{1}, kBlock / 16, 3 * kBlock, 40 * kBlock}) {
-    const Bytes bytes = samples::noise(size);
+    const Bytes bytes = noise(size);
 
     const Compressed made = compressed(bytes);
 
@@ -130,17 +129,17 @@ TEST(Compression, LeavesWhatGainsTooLittleAsItIs) {
 
 TEST(Compression, OfALargeBufferIsTriedAtSeveralPlaces) {
   Bytes bytes(40 * kBlock);
-  const Bytes start = samples::noise(10 * kBlock);
+  const Bytes start = noise(10 * kBlock);
   std::ranges::copy(start, bytes.begin());
 
   const Compressed made = compressed(bytes, 1);
 
   ASSERT_TRUE(made.buffer.compression);
-  EXPECT_EQ(samples::first_buffer(envelope_of(made)), bytes);
+  EXPECT_EQ(first_buffer(envelope_of(made)), bytes);
 }
 
 TEST(Compression, OfEqualBytesIsEqual) {
-  const Bytes bytes = samples::rising(300'000, 8), copy = bytes;
+  const Bytes bytes = rising(300'000, 8), copy = bytes;
 
   const Compressed first = compressed(bytes), second = compressed(copy);
 
@@ -148,7 +147,7 @@ TEST(Compression, OfEqualBytesIsEqual) {
 }
 
 TEST(Compression, IsStandardZstd) {
-  const Bytes bytes = samples::rising(3 * kBlock, 1);
+  const Bytes bytes = rising(3 * kBlock, 1);
   const Compressed made = compressed(bytes);
   Bytes all(bytes.size());
 
@@ -160,7 +159,7 @@ TEST(Compression, IsStandardZstd) {
 }
 
 TEST(Compression, IsReadBlockByBlock) {
-  const Bytes bytes = samples::rising(300'000, 8);
+  const Bytes bytes = rising(300'000, 8);
   const Bytes sealed = envelope_of(compressed(bytes));
   const Envelope envelope = *open(sealed);
   const StoredBuffer& row = envelope.buffers[0];
@@ -177,7 +176,7 @@ TEST(Compression, IsReadBlockByBlock) {
 }
 
 TEST(Compression, IsToldInTheTable) {
-  const Bytes bytes = samples::rising(300'000, 8);
+  const Bytes bytes = rising(300'000, 8);
   const Compressed made = compressed(bytes);
   const Bytes sealed = envelope_of(made);
 
@@ -195,7 +194,7 @@ TEST(Compression, IsToldInTheTable) {
 }
 
 TEST(Compression, KeepsItsBytesWhenAnEnvelopeIsSigned) {
-  const Bytes bytes = samples::rising(100'000, 8);
+  const Bytes bytes = rising(100'000, 8);
   const Bytes sealed = envelope_of(compressed(bytes));
   const SigningKey key = SigningKey::generate(SignatureAlgorithm::kMac);
 
@@ -207,17 +206,17 @@ TEST(Compression, KeepsItsBytesWhenAnEnvelopeIsSigned) {
   const StoredBuffer& row = envelope->buffers[0];
   EXPECT_TRUE(std::ranges::equal(row.bytes, before.buffers[0].bytes));
   EXPECT_TRUE(std::ranges::equal(row.digest, samples::strong_digest_of(row.bytes)));
-  EXPECT_EQ(samples::first_buffer(made), bytes);
+  EXPECT_EQ(first_buffer(made), bytes);
   EXPECT_EQ(*with_application(made, {}), sealed);
 }
 
 TEST(Compression, OfSeveralBuffersStandsWhereTheyDo) {
-  const Bytes first = samples::rising(50'000, 4), second = samples::noise(1000);
+  const Bytes first = rising(50'000, 4), second = noise(1000);
   const Compressed one = compressed(first);
   Draft draft;
   draft.payload.array(3);
   for (const std::uint64_t number : {0, 1, 2}) {
-    samples::write_stored(draft.payload, number);
+    put(draft.payload, {stored(number)});
   }
   draft.buffers = {one.buffer, {wire::BufferKind::kBytes, second}, one.buffer};
 
@@ -230,7 +229,7 @@ TEST(Compression, OfSeveralBuffersStandsWhereTheyDo) {
 }
 
 TEST(Compression, MayBeMadeWhereTheEnvelopeIs) {
-  const Bytes first = samples::rising(50'000, 8), second = samples::noise(100'000);
+  const Bytes first = rising(50'000, 8), second = noise(100'000);
   Bytes payload = {0xc0};
   std::vector<BufferParts> buffers(3);
   buffers[0].bytes = buffers[2].bytes = first;
@@ -250,7 +249,7 @@ TEST(Compression, MayBeMadeWhereTheEnvelopeIs) {
   sealed.resize(static_cast<std::size_t>(end - sealed.data()));
   const Result<Envelope> envelope = open_whole(sealed);
   ASSERT_TRUE(envelope) << to_string(envelope.error());
-  EXPECT_EQ(samples::first_buffer(sealed), first);
+  EXPECT_EQ(first_buffer(sealed), first);
   EXPECT_TRUE(std::ranges::equal(envelope->buffers[1].bytes, second));
   EXPECT_TRUE(
       std::ranges::equal(envelope->buffers[0].bytes, envelope->buffers[2].bytes));

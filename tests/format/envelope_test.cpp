@@ -9,11 +9,10 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Draft;
+using namespace samples;
 
 TEST(Envelope, OpensWhatWasSealed) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
 
   const Result<Envelope> envelope = open(bytes);
 
@@ -46,7 +45,7 @@ TEST(Envelope, PutsInsertionsWhereTheyBelong) {
 
 TEST(Envelope, KeepsPayloadAndCodeByteForByte) {
   Draft draft;
-  samples::fill_with_function(draft);
+  fill_with_function(draft);
   const Bytes bytes = draft.sealed();
 
   const Result<Envelope> envelope = open(bytes);
@@ -60,7 +59,7 @@ TEST(Envelope, KeepsPayloadAndCodeByteForByte) {
 
 TEST(Envelope, AddressesCodeByTheHashOfItsBody) {
   Draft draft;
-  samples::fill_with_function(draft);
+  fill_with_function(draft);
   const Bytes bytes = draft.sealed();
 
   const Result<Envelope> envelope = open(bytes);
@@ -70,7 +69,7 @@ TEST(Envelope, AddressesCodeByTheHashOfItsBody) {
 }
 
 TEST(Envelope, IsOneMsgpackValueOfEightParts) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
   wire::Reader reader(bytes);
   std::uint64_t count = 0;
 
@@ -81,12 +80,12 @@ TEST(Envelope, IsOneMsgpackValueOfEightParts) {
 }
 
 TEST(Envelope, SealsEqualPartsToEqualBytes) {
-  EXPECT_EQ(samples::function_envelope(), samples::function_envelope());
+  EXPECT_EQ(function_envelope(), function_envelope());
 }
 
 TEST(Envelope, SealAppends) {
   Draft draft;
-  samples::fill_with_data(draft);
+  fill_with_data(draft);
   Parts parts;
   parts.payload = draft.payload.view();
   Bytes out = {1, 2, 3};
@@ -99,7 +98,7 @@ TEST(Envelope, SealAppends) {
 
 TEST(Envelope, SealedBoundIsABoundAndClose) {
   Draft draft;
-  samples::fill_with_function(draft);
+  fill_with_function(draft);
   Parts parts;
   parts.manifest = &draft.manifest;
   parts.payload = draft.payload.view();
@@ -114,7 +113,7 @@ TEST(Envelope, SealedBoundIsABoundAndClose) {
 
 TEST(Envelope, TakesAnEncodedManifest) {
   Draft draft;
-  samples::fill_with_function(draft);
+  fill_with_function(draft);
   Bytes manifest;
   encode_manifest(draft.manifest, manifest);
   Parts with_manifest, with_bytes;
@@ -130,9 +129,9 @@ TEST(Envelope, TakesAnEncodedManifest) {
 }
 
 TEST(Envelope, OpensTheFirstOfAStream) {
-  Bytes stream = samples::data_envelope();
+  Bytes stream = data_envelope();
   const std::size_t first = stream.size();
-  const Bytes second = samples::function_envelope();
+  const Bytes second = function_envelope();
   stream.insert(stream.end(), second.begin(), second.end());
 
   const Result<Envelope> envelope = open(stream);
@@ -144,16 +143,9 @@ TEST(Envelope, OpensTheFirstOfAStream) {
 
 TEST(Envelope, PassesOverHeaderFieldsOfALaterVersion) {
   wire::Writer out;
-  out.array(8);
-  out.array(7);
-  out.text("wb");
+  put(out, {array(8), array(7), "wb"});
   for (const int field : {1, 3, 11, 3495, 99}) out.integer(field);
-  out.text("a later field");
-  out.map(0);
-  out.array(0);
-  out.array(0);
-  out.nil();
-  out.map(0);
+  put(out, {"a later field", map(0), array(0), array(0), kNil, map(0)});
   out.binary(base::digest_of(out.view()));
   out.nil();
 
@@ -161,7 +153,7 @@ TEST(Envelope, PassesOverHeaderFieldsOfALaterVersion) {
 }
 
 TEST(Envelope, KeepsASignature) {
-  Bytes bytes = samples::data_envelope();
+  Bytes bytes = data_envelope();
   bytes.pop_back();
   wire::Writer signature;
   signature.binary(Bytes(64, 7));
@@ -174,8 +166,8 @@ TEST(Envelope, KeepsASignature) {
 }
 
 TEST(Envelope, CodeRunsOnlyOnThePythonThatMadeIt) {
-  const Bytes code = samples::function_envelope();
-  const Bytes data = samples::data_envelope();
+  const Bytes code = function_envelope();
+  const Bytes data = data_envelope();
   const PythonVersion other{3, 12, 3531};
 
   EXPECT_TRUE(check_python(*open(code), {3, 11, 3495}));
@@ -184,7 +176,7 @@ TEST(Envelope, CodeRunsOnlyOnThePythonThatMadeIt) {
 }
 
 TEST(Envelope, LooksAtNoMoreThanTheLimitOfBytes) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
   Limits limits;
   limits.max_bytes = bytes.size() - 1;
 

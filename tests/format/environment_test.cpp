@@ -7,8 +7,7 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using wire::Writer;
+using namespace samples;
 
 Environment sample() {
   return {"3.11.7",
@@ -29,27 +28,14 @@ void expect_sample(const std::optional<Environment>& environment) {
   EXPECT_EQ(second.modules, std::vector<std::string>{"sklearn"});
 }
 
-// A manifest with an environment whose rows of distributions `write` writes.
-template <typename Write>
-Bytes with_rows(std::size_t count, Write write) {
-  Writer out;
-  out.map(1);
-  out.integer(3);
-  out.array(4);
-  out.text("3.11.7");
-  out.text("cpython");
-  out.text("linux-x86_64");
-  out.array(count);
-  write(out);
-  return Bytes(out.view().begin(), out.view().end());
+// A manifest with an environment with these rows of distributions.
+Bytes with_rows(std::size_t count, const Tokens& rows) {
+  return packed(
+      {map(1), 3, array(4), "3.11.7", "cpython", "linux-x86_64", array(count), rows});
 }
 
-void write_row(Writer& out, std::string_view name, std::string_view module) {
-  out.array(3);
-  out.text(name);
-  out.text("1.0");
-  out.array(1);
-  out.text(module);
+Tokens row_of(std::string_view name, std::string_view module) {
+  return {array(3), name, "1.0", array(1), module};
 }
 
 ErrorCode error_of(BytesView bytes) {
@@ -97,20 +83,10 @@ TEST(Environment, IsPutIntoWhereThereIsNoManifest) {
 }
 
 TEST(Environment, MayBeLongerOneDay) {
-  Writer out;
-  out.map(1);
-  out.integer(3);
-  out.array(5);
-  for (const char* text : {"3.15.0", "cpython", "any"}) out.text(text);
-  out.array(1);
-  out.array(4);
-  out.text("numpy");
-  out.text("3.0");
-  out.array(0);
-  out.map(0);
-  out.text("later");
+  const Bytes bytes = packed({map(1), 3, array(5), "3.15.0", "cpython", "any", array(1),
+                              array(4), "numpy", "3.0", array(0), map(0), "later"});
 
-  const Result<Manifest> read = decode_manifest(out.view());
+  const Result<Manifest> read = decode_manifest(bytes);
 
   ASSERT_TRUE(read);
   EXPECT_EQ(read->environment->python, "3.15.0");
@@ -124,11 +100,7 @@ TEST(Environment, RefusesOneThatIsTooShort) {
 }
 
 TEST(Environment, RefusesADistributionThatIsTooShort) {
-  const Bytes bytes = with_rows(1, [](Writer& out) {
-    out.array(2);
-    out.text("numpy");
-    out.text("1.26.4");
-  });
+  const Bytes bytes = with_rows(1, {array(2), "numpy", "1.26.4"});
 
   EXPECT_EQ(error_of(bytes), ErrorCode::kMalformed);
 }
@@ -157,13 +129,10 @@ TEST(Environment, RefusesWhatIsNoText) {
 
 TEST(Environment, RefusesNamesThatDoNotAscend) {
   for (const char* second : {"a", "b"}) {
-    const Bytes bytes = with_rows(2, [&](Writer& out) {
-      write_row(out, "b", "b");
-      write_row(out, second, "b");
-    });
+    const Bytes bytes = with_rows(2, {row_of("b", "b"), row_of(second, "b")});
     EXPECT_EQ(error_of(bytes), ErrorCode::kMalformed) << second;
   }
-  const Bytes nameless = with_rows(1, [](Writer& out) { write_row(out, "", "b"); });
+  const Bytes nameless = with_rows(1, row_of("", "b"));
   EXPECT_EQ(error_of(nameless), ErrorCode::kMalformed);
 }
 
@@ -179,11 +148,11 @@ TEST(Environment, RefusesWhatIsCutOff) {
 
 TEST(Environment, RefusesMoreDistributionsThanTheLimit) {
   const auto rows = [](std::size_t count) {
-    return with_rows(count, [&](Writer& out) {
-      for (std::size_t i = 0; i < count; ++i) {
-        write_row(out, std::to_string(100000 + i), "b");
-      }
-    });
+    return with_rows(count, {[&](Writer& out) {
+                       for (std::size_t i = 0; i < count; ++i) {
+                         put(out, row_of(std::to_string(100000 + i), "b"));
+                       }
+                     }});
   };
 
   EXPECT_TRUE(decode_manifest(rows(Environment::kMaxDistributions)));
@@ -193,15 +162,13 @@ TEST(Environment, RefusesMoreDistributionsThanTheLimit) {
 
 TEST(Environment, RefusesMoreModulesThanTheLimit) {
   const auto rows = [](std::size_t last) {
-    return with_rows(2, [&](Writer& out) {
-      for (const std::size_t count : {Environment::kMaxModules - 1, last}) {
-        out.array(3);
-        out.text(std::to_string(10 - count % 10));
-        out.text("1");
-        out.array(count);
-        for (std::size_t i = 0; i < count; ++i) out.text("m");
-      }
-    });
+    return with_rows(
+        2, {[&](Writer& out) {
+          for (const std::size_t count : {Environment::kMaxModules - 1, last}) {
+            put(out, {array(3), std::to_string(10 - count % 10), "1", array(count),
+                      times(count, "m")});
+          }
+        }});
   };
 
   EXPECT_TRUE(decode_manifest(rows(1)));
@@ -211,7 +178,7 @@ TEST(Environment, RefusesMoreModulesThanTheLimit) {
 TEST(Environment, RefusesTextsAboveTheLimit) {
   const auto row = [](std::size_t size) {
     const std::string name(size, 'n');
-    return with_rows(1, [&](Writer& out) { write_row(out, name, "b"); });
+    return with_rows(1, row_of(name, "b"));
   };
 
   EXPECT_TRUE(decode_manifest(row(Environment::kMaxText)));
@@ -219,7 +186,7 @@ TEST(Environment, RefusesTextsAboveTheLimit) {
 }
 
 TEST(Environment, IsPartOfWhatOpenGives) {
-  samples::Draft draft;
+  Draft draft;
   draft.manifest.environment = sample();
   draft.payload.integer(1);
   const Bytes bytes = draft.sealed();

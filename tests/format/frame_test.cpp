@@ -13,22 +13,15 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Draft;
-using samples::fit_digest;
-using wire::ExtType;
-using wire::NodeTag;
+using namespace samples;
 
 // [json.decoder.JSONDecoder, a list, the list again]
 Draft& fill(Draft& draft) {
   draft.manifest.imports = {
       {"json.decoder", ImportTime::kLoad, "json.decoder.JSONDecoder", "", "", 0}};
-  draft.payload.array(3);
-  samples::write_global(draft.payload, "JSONDecoder", 0);
+  put(draft.payload, {array(3), global("JSONDecoder", 0)});
   draft.shared = {draft.payload.size()};
-  draft.payload.array(1);
-  draft.payload.real(0.5);
-  draft.payload.index(ExtType::kReference, 0);
+  put(draft.payload, {array(1), 0.5, reference(0)});
   return draft;
 }
 
@@ -102,7 +95,7 @@ TEST(Unmeasured, IsRefusedWithAnyByteAlteredCutOffOrAdded) {
 }
 
 TEST(Unmeasured, HasNoCode) {
-  EXPECT_FALSE(envelope::open_trusting_verify(samples::function_envelope(), {}));
+  EXPECT_FALSE(envelope::open_trusting_verify(function_envelope(), {}));
 }
 
 TEST(Unmeasured, IsFarFromAllLimits) {

@@ -7,28 +7,14 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
+using namespace samples;
 
 // A record as a newer writer might send it, or a broken one.
-template <typename Write>
-Bytes one_record(std::size_t fields, Write write) {
-  wire::Writer out;
-  out.map(1);
-  out.integer(0);
-  out.array(1);
-  out.array(fields);
-  write(out);
-  return out.take();
+Bytes one_record(std::size_t count, const Tokens& fields) {
+  return packed({map(1), 0, array(1), array(count), fields});
 }
 
-void write_sound_record(wire::Writer& out) {
-  out.text("os.path");
-  out.integer(0);
-  out.nil();
-  out.nil();
-  out.nil();
-  out.integer(0);
-}
+Tokens sound_record() { return {"os.path", 0, kNil, kNil, kNil, 0}; }
 
 TEST(Manifest, ComesBackAsItWas) {
   Manifest manifest;
@@ -86,15 +72,9 @@ TEST(Manifest, SubstitutionsComeBackAsTheyWere) {
 }
 
 TEST(Manifest, RefusesASubstitutionThatIsTooShort) {
-  wire::Writer out;
-  out.map(1);
-  out.integer(2);
-  out.array(1);
-  out.array(2);
-  out.text("drop");
-  out.text("generator");
+  const Bytes bytes = packed({map(1), 2, array(1), array(2), "drop", "generator"});
 
-  const Result<Manifest> read = decode_manifest(out.view());
+  const Result<Manifest> read = decode_manifest(bytes);
 
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kMalformed);
@@ -120,11 +100,7 @@ TEST(Manifest, WritesEachFileOnce) {
 }
 
 TEST(Manifest, PassesOverFieldsOfALaterVersion) {
-  const Bytes bytes = one_record(8, [](wire::Writer& out) {
-    write_sound_record(out);
-    out.text("a later field");
-    out.array(0);
-  });
+  const Bytes bytes = one_record(8, {sound_record(), "a later field", array(0)});
 
   const Result<Manifest> manifest = decode_manifest(bytes);
 
@@ -134,13 +110,7 @@ TEST(Manifest, PassesOverFieldsOfALaterVersion) {
 }
 
 TEST(Manifest, PassesOverKeysOfALaterVersion) {
-  wire::Writer out;
-  out.map(1);
-  out.integer(17);
-  out.array(1);
-  out.text("distributions");
-
-  EXPECT_TRUE(decode_manifest(out.view()));
+  EXPECT_TRUE(decode_manifest(packed({map(1), 17, array(1), "distributions"})));
 }
 
 TEST(Manifest, RefusesRecordsWithOneFieldThatIsWrong) {
@@ -152,14 +122,8 @@ TEST(Manifest, RefusesRecordsWithOneFieldThatIsWrong) {
   };
   for (const Row& row : {Row{.has_file = true}, Row{.time = 3}, Row{.module = "\xff"},
                          Row{.module = "", .words = "an import of no module"}}) {
-    const Bytes bytes = one_record(6, [&](wire::Writer& out) {
-      out.text(row.module);
-      out.integer(row.time);
-      out.nil();
-      out.nil();
-      row.has_file ? out.integer(0) : out.nil();
-      out.integer(1);
-    });
+    const Bytes bytes = one_record(
+        6, {row.module, row.time, kNil, kNil, row.has_file ? Token(0) : kNil, 1});
 
     const Result<Manifest> read = decode_manifest(bytes);
 
@@ -177,8 +141,7 @@ TEST(Manifest, RefusesAKeyTwice) {
 }
 
 TEST(Manifest, RefusesARecordThatIsTooShort) {
-  const Bytes bytes =
-      one_record(2, [](wire::Writer& out) { out.text("m"), out.integer(0); });
+  const Bytes bytes = one_record(2, {"m", 0});
 
   EXPECT_EQ(decode_manifest(bytes).error().code, ErrorCode::kMalformed);
 }

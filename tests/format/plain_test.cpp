@@ -14,10 +14,7 @@ using samples::Bytes;
 using samples::Draft;
 
 Bytes plain() {
-  Draft draft;
-  draft.payload.array(2);
-  draft.payload.integer(1);
-  draft.payload.text("two");
+  Draft draft({array(2), 1, "two"});
   return draft.sealed();
 }
 

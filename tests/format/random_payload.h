@@ -49,7 +49,7 @@ class RandomPayload {
       draft_.source_locations.unsigned_integer(below(number));
       return;
     }
-    write_location(draft_.source_locations, "/home/ada/task.py", 2);
+    put(draft_.source_locations, {samples::location("/home/ada/task.py", 2)});
   }
 
   // Behind them, references have numbers of their own.
@@ -175,7 +175,7 @@ class RandomPayload {
       if (below(2) == 0) draft_.buffers.back().shape = kStoredShape;
       if (below(4) == 0) compress(draft_.buffers.back());
     }
-    write_stored(out_, number);
+    put(out_, {samples::stored(number)});
   }
 
   void node(const envelope::Shape& shape, int depth) {

@@ -6,21 +6,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/hash.h"
+#include "format/tokens.h"
 #include "waybill/envelope.h"
-#include "wire/writer.h"
 
 namespace waybill::samples {
-
-using Bytes = std::vector<std::uint8_t>;
-using wire::ExtType;
-using wire::NodeTag;
-using wire::Writer;
 
 // The digest of a buffer in a signed envelope.
 inline std::array<std::uint8_t, 32> strong_digest_of(BytesView bytes) {
@@ -31,6 +24,9 @@ inline std::array<std::uint8_t, 32> strong_digest_of(BytesView bytes) {
 
 // What seal() needs, owned.
 struct Draft {
+  Draft() = default;
+  explicit Draft(const Tokens& value) { put(payload, value); }
+
   PythonVersion python{3, 11, 3495};
   Manifest manifest;
   std::vector<Bytes> code;
@@ -75,31 +71,20 @@ struct BodyDraft {
 
   Bytes body() const {
     Writer out;
-    out.array(wire::kCodeFieldCount);
-    out.unsigned_integer(argument_count);
-    out.unsigned_integer(positional_only_count);
-    out.unsigned_integer(0);
-    out.unsigned_integer(2);
-    out.unsigned_integer(3);
-    out.text(name);
-    out.text(name);
-    out.binary(instructions);
+    put(out, {array(wire::kCodeFieldCount), argument_count, positional_only_count, 0, 2,
+              3, name, name, binary(instructions)});
     write_constants ? write_constants(out) : write_usual_constants(out);
     out.array(names.size());
     for (const std::string& each : names) out.text(each);
     out.array(local_names.size());
     for (const std::string& each : local_names) out.text(each);
-    out.binary(local_kinds);
-    out.binary(exception_table);
+    put(out, {binary(local_kinds), binary(exception_table)});
     return out.take();
   }
 
   void write_usual_constants(Writer& out) const {
-    out.array(nested_hash.empty() ? 2 : 3);
-    out.nil();
-    out.node(NodeTag::kTuple, 2);
-    out.integer(1);
-    out.text("one");
+    put(out,
+        {array(nested_hash.empty() ? 2 : 3), kNil, node(NodeTag::kTuple, 2), 1, "one"});
     if (!nested_hash.empty()) out.extension(ExtType::kCode, nested_hash);
   }
 };
@@ -109,64 +94,8 @@ inline Bytes hash_of(const Bytes& body) {
   return {hash.begin(), hash.end()};
 }
 
-inline void write_namespace(Writer& out) {
-  out.node(NodeTag::kNamespace, 3);
-  out.text("__main__");
-  out.nil();
-  out.boolean(false);
-}
-
-inline void write_code(Writer& out, std::uint64_t body) {
-  out.node(NodeTag::kCode, 1);
-  out.unsigned_integer(body);
-}
-
-inline void write_stored(Writer& out, std::uint64_t number) {
-  out.node(NodeTag::kStored, 1);
-  out.unsigned_integer(number);
-}
-
-// `module`: a number in the manifest; none: the builtins.
-inline void write_global(Writer& out, std::string_view name,
-                         std::optional<std::uint64_t> module = {}) {
-  out.node(NodeTag::kGlobal, 2);
-  module ? out.index(ExtType::kModule, *module) : out.nil();
-  out.text(name);
-}
-
-// A function up to its fields, which are to be written next.
-inline void start_function(Writer& out, std::uint64_t body, std::size_t fields) {
-  out.node(NodeTag::kFunction, 4);
-  out.unsigned_integer(body);
-  write_namespace(out);
-  out.array(0);
-  out.map(fields);
-}
-
-// What stands behind the arguments of an object that has no state and no items.
-inline void end_object(Writer& out) {
-  out.nil();
-  out.array(0);
-  out.map(0);
-}
-
-// `file`: null where it is that of the code around; `nested`: how many locations are to
-// be written next.
-inline void write_location(Writer& out, const char* file, std::int64_t line = 1,
-                           BytesView table = {}, std::size_t nested = 0) {
-  out.array(4);
-  file != nullptr ? out.text(file) : out.nil();
-  out.integer(line);
-  out.binary(table);
-  out.array(nested);
-}
-
 // {"answer": 42}
-inline void fill_with_data(Draft& draft) {
-  draft.payload.map(1);
-  draft.payload.text("answer");
-  draft.payload.integer(42);
-}
+inline void fill_with_data(Draft& draft) { put(draft.payload, {map(1), "answer", 42}); }
 
 // A list of a function that needs two modules and holds an inner one, and the function
 // again.
@@ -185,26 +114,14 @@ inline void fill_with_function(Draft& draft) {
 
   draft.payload.array(2);
   draft.shared = {draft.payload.size()};
-  draft.payload.node(NodeTag::kFunction, 4);
-  draft.payload.unsigned_integer(1);
-  write_namespace(draft.payload);
-  draft.payload.array(1);
-  draft.payload.node(NodeTag::kCell, 0);
-  draft.payload.map(2);
-  draft.payload.unsigned_integer(0);
-  draft.payload.map(2);
-  draft.payload.text("json");
-  draft.payload.index(ExtType::kModule, 0);
-  draft.payload.text("np");
-  draft.payload.index(ExtType::kModule, 2);
-  draft.payload.unsigned_integer(1);
-  draft.payload.array(1);
-  draft.payload.singleton(wire::Singleton::kEmpty);
-  draft.payload.index(ExtType::kReference, 0);
+  put(draft.payload,
+      {node(NodeTag::kFunction, 4), 1, main_namespace(), array(1),
+       node(NodeTag::kCell, 0), map(2), 0, map(2), "json", module_of(0), "np",
+       module_of(2), 1, array(1), singleton(wire::Singleton::kEmpty), reference(0)});
 
-  draft.source_locations.array(1);
-  write_location(draft.source_locations, "/home/ada/task.py", 2, Bytes{0x80, 0}, 1);
-  write_location(draft.source_locations, nullptr, 5);
+  put(draft.source_locations,
+      {array(1), location("/home/ada/task.py", 2, Bytes{0x80, 0}, 1),
+       location(nullptr, 5)});
 }
 
 inline const Bytes kStoredText = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9'};
@@ -213,10 +130,7 @@ inline const std::uint64_t kStoredShape[] = {5, 20};
 
 // [stored 0, stored 1, stored 0]: ten bytes, and the memory of an array.
 inline void fill_with_buffers(Draft& draft) {
-  draft.payload.array(3);
-  for (const std::uint64_t number : {0, 1, 0}) {
-    write_stored(draft.payload, number);
-  }
+  put(draft.payload, {array(3), stored(0), stored(1), stored(0)});
   draft.buffers = {
       {wire::BufferKind::kBytes, kStoredText},
       {wire::BufferKind::kWritable, kStoredItems, "B", kStoredShape, true}};

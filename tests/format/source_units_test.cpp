@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 
 #include "format/samples.h"
@@ -16,11 +15,7 @@
 namespace waybill {
 namespace {
 
-using samples::BodyDraft;
-using samples::Bytes;
-using samples::Draft;
-using wire::NodeTag;
-using wire::Writer;
+using namespace samples;
 
 constexpr PythonVersion kOther{3, 12, 3531};
 
@@ -37,18 +32,8 @@ struct UnitDraft {
     for (const std::uint64_t number : {code, start, length, kind}) {
       out.unsigned_integer(number);
     }
-    out.text(name);
-    out.text("C.f");
-    out.text("C");
-    out.unsigned_integer(flags);
-    out.unsigned_integer(optimization);
-    out.unsigned_integer(2);
-    out.unsigned_integer(4);
-    out.array(1);
-    out.text("annotations");
-    out.array(2);
-    out.text("__class__");
-    out.text("x");
+    put(out, {name, "C.f", "C", flags, optimization, 2, 4, array(1), "annotations",
+              array(2), "__class__", "x"});
     if (fewer_fields == 0) out.array(0);
     for (std::uint32_t i = 0; i < more_fields; ++i) out.nil();
   }
@@ -60,11 +45,7 @@ void write_sources(Writer& out, std::string_view texts,
   envelope::write_texts(out, texts);
   out.array(units.size());
   for (const UnitDraft& unit : units) unit.write(out);
-  out.array(1);
-  out.array(3);
-  out.binary(Bytes(16, 0xab));
-  out.binary(Bytes(16, 0xcd));
-  out.unsigned_integer(7);
+  put(out, {array(1), array(3), binary(Bytes(16, 0xab)), binary(Bytes(16, 0xcd)), 7});
 }
 
 // Two functions; the payload uses the first `uses` of them.
@@ -76,18 +57,18 @@ struct CodeDraft : Draft {
       code.push_back(body.body());
     }
     payload.array(uses);
-    for (std::size_t i = 0; i < uses; ++i) samples::write_code(payload, i);
+    for (std::size_t i = 0; i < uses; ++i) put(payload, {code_node(i)});
   }
 };
 
-std::string verdict_on(const std::function<void(Writer&)>& write) {
+std::string verdict_on(const Tokens& sources) {
   CodeDraft draft;
-  write(draft.sources);
-  return samples::told_of(draft);
+  put(draft.sources, sources);
+  return told_of(draft);
 }
 
 std::string verdict_on_unit(const UnitDraft& unit) {
-  return verdict_on([&](Writer& out) { write_sources(out, "def f(): ", {unit}); });
+  return verdict_on({[&](Writer& out) { write_sources(out, "def f(): ", {unit}); }});
 }
 
 envelope::Sources sources_in(const Result<Envelope>& envelope) {
@@ -128,8 +109,7 @@ TEST(SourceUnits, StandBesideSourceLocationsOrWithoutThem) {
   for (const bool has_locations : {false, true}) {
     CodeDraft draft(1);
     if (has_locations) {
-      draft.source_locations.array(1);
-      samples::write_location(draft.source_locations, "a.py");
+      put(draft.source_locations, {array(1), location("a.py")});
     }
     write_sources(draft.sources, "def f(): ", {{}});
     const Bytes bytes = draft.sealed();
@@ -177,16 +157,13 @@ TEST(SourceUnits, TextsThatAreDamagedAreMalformed) {
 
 TEST(SourceUnits, LinesOfClassesMayBeLeftOut) {
   const auto verdict_on_class = [](std::initializer_list<std::int64_t> more) {
-    return verdict_on([&](Writer& out) {
+    return verdict_on({[&](Writer& out) {
       out.array(3);
       envelope::write_texts(out, "");
-      out.array(0);
-      out.array(1);
-      out.array(2 + more.size());
-      out.binary(Bytes(16, 0xab));
-      out.binary(Bytes(16, 0xcd));
+      put(out, {array(0), array(1), array(2 + more.size()), binary(Bytes(16, 0xab)),
+                binary(Bytes(16, 0xcd))});
       for (const std::int64_t number : more) out.integer(number);
-    });
+    }});
   };
   EXPECT_EQ(verdict_on_class({}), "sound");
   EXPECT_EQ(verdict_on_class({7}), "sound");
@@ -196,16 +173,10 @@ TEST(SourceUnits, LinesOfClassesMayBeLeftOut) {
 }
 
 TEST(SourceUnits, TextsAreNoLongerThanTheyMayBe) {
-  EXPECT_EQ(verdict_on([](Writer& out) {
-              out.array(3);
-              out.array(2);
-              out.unsigned_integer(wire::kMaxSourceText + 1);
-              out.binary(Bytes(20, 0));
-              out.array(0);
-              out.array(0);
-            }),
+  EXPECT_EQ(verdict_on({array(3), array(2), wire::kMaxSourceText + 1,
+                        binary(Bytes(20, 0)), array(0), array(0)}),
             "malformed");
-  EXPECT_EQ(verdict_on([](Writer& out) { write_sources(out, "", {}); }), "sound");
+  EXPECT_EQ(verdict_on({[](Writer& out) { write_sources(out, "", {}); }}), "sound");
 }
 
 TEST(SourceUnits, WithAFieldOutOfRangeAreMalformed) {
@@ -224,7 +195,7 @@ TEST(SourceUnits, StandInTheOrderOfTheCodeOnceEach) {
   UnitDraft first, second;
   second.code = 1;
   const auto verdict = [](const UnitDraft& a, const UnitDraft& b) {
-    return verdict_on([&](Writer& out) { write_sources(out, "def f(): ", {a, b}); });
+    return verdict_on({[&](Writer& out) { write_sources(out, "def f(): ", {a, b}); }});
   };
   EXPECT_EQ(verdict(first, second), "sound");
   EXPECT_EQ(verdict(second, first), "malformed");

@@ -18,10 +18,7 @@ using data::List;
 using data::Map;
 using data::Tuple;
 using data::Value;
-using samples::Bytes;
-using samples::Draft;
-using wire::ExtType;
-using wire::NodeTag;
+using namespace samples;
 
 VerifiedEnvelope verified(const Bytes& bytes) {
   Result<VerifiedEnvelope> envelope = open_mapped(bytes);
@@ -83,13 +80,8 @@ Bytes with_references() {
   Draft draft;
   draft.payload.array(3);
   draft.shared = {1, 0};
-  draft.payload.array(1);
-  draft.payload.integer(5);
-  draft.payload.array(2);
-  draft.payload.index(ExtType::kReference, 0);
-  draft.payload.index(ExtType::kReference, 0);
-  draft.payload.array(1);
-  draft.payload.index(ExtType::kReference, 1);
+  put(draft.payload,
+      {array(1), 5, array(2), reference(0), reference(0), array(1), reference(1)});
   return draft.sealed();
 }
 
@@ -116,16 +108,9 @@ TEST(Parts, AreFoundThroughReferences) {
 
 // No writer makes such places, but verifying lets them pass.
 TEST(Parts, WhereAReferenceIsReferredToDoNotStandAlone) {
-  Draft draft;
+  Draft draft({array(3), array(1), 5, array(2), reference(0),  // At 4.
+               reference(1), array(1), reference(1)});
   draft.shared = {1, 4};
-  draft.payload.array(3);
-  draft.payload.array(1);
-  draft.payload.integer(5);
-  draft.payload.array(2);
-  draft.payload.index(ExtType::kReference, 0);  // At 4.
-  draft.payload.index(ExtType::kReference, 1);
-  draft.payload.array(1);
-  draft.payload.index(ExtType::kReference, 1);
   const Bytes bytes = draft.sealed();
   const VerifiedEnvelope envelope = verified(bytes);
   const PartExtractor extractor(envelope);
@@ -145,7 +130,7 @@ TEST(Parts, ThatReferToWhatIsAroundThemCannotStandAlone) {
 }
 
 TEST(Parts, OfStoredBuffersKeepTheirRows) {
-  const Bytes bytes = samples::buffers_envelope();
+  const Bytes bytes = buffers_envelope();
   const VerifiedEnvelope envelope = verified(bytes);
   const std::vector<Step> steps = steps_from(envelope, root_of(envelope));
   std::size_t rows = 0;
@@ -164,7 +149,7 @@ TEST(Parts, OfStoredBuffersKeepTheirRows) {
 }
 
 TEST(Parts, WithCodeCannotStandAlone) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
   const VerifiedEnvelope envelope = verified(bytes);
 
   EXPECT_FALSE(PartExtractor(envelope).extract(root_of(envelope)));
@@ -219,10 +204,7 @@ TEST(Parts, OfPairsWithOneKeyTheLastIsMeantAsInLoads) {
   Draft draft;
   draft.payload.map(4);
   for (const int value : {1, 2}) {
-    draft.payload.text("a");
-    draft.payload.integer(value);
-    draft.payload.integer(-1);
-    draft.payload.integer(value);
+    put(draft.payload, {"a", value, -1, value});
   }
   const Bytes bytes = draft.sealed();
   const VerifiedEnvelope envelope = verified(bytes);
@@ -245,7 +227,7 @@ TEST(Parts, KeysWithBackslashesAreFoundAsTheyAreWritten) {
 TEST(Parts, OfAnyPayloadAreToldAndSoundAlone) {
   std::size_t alone = 0;
   for (unsigned seed = 0; seed < 6000; ++seed) {
-    const Bytes bytes = samples::RandomPayload(seed).sealed();
+    const Bytes bytes = RandomPayload(seed).sealed();
     const VerifiedEnvelope envelope = verified(bytes);
     const PartExtractor extractor(envelope);
     for (const std::size_t offset : all_parts(envelope)) {
@@ -265,9 +247,7 @@ TEST(Parts, OfAnyPayloadAreToldAndSoundAlone) {
 
 TEST(Parts, DeepPayloadsNeedNoStack) {
   constexpr std::size_t kDepth = 1'000'000;
-  Draft draft;
-  for (std::size_t i = 0; i < kDepth; ++i) draft.payload.array(1);
-  draft.payload.array(0);
+  Draft draft({times(kDepth, array(1)), array(0)});
   const Bytes bytes = draft.sealed();
   const VerifiedEnvelope envelope = verified(bytes);
 
@@ -281,7 +261,7 @@ TEST(Parts, DeepPayloadsNeedNoStack) {
 // An offset of another payload, or one that was computed.
 TEST(Parts, AreHarmlessAtAnyOffset) {
   for (unsigned seed = 0; seed < 40; ++seed) {
-    const Bytes bytes = samples::RandomPayload(seed).sealed();
+    const Bytes bytes = RandomPayload(seed).sealed();
     const VerifiedEnvelope envelope = verified(bytes);
     const PartExtractor extractor(envelope);
 

@@ -4,17 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "format/payload_cursor.h"
 #include "format/samples.h"
 
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Draft;
-using wire::NodeTag;
+using namespace samples;
 
 // The path of each value of the payload, in its order.
 std::vector<std::string> paths_of(const Bytes& bytes) {
@@ -30,21 +26,12 @@ std::vector<std::string> paths_of(const Bytes& bytes) {
   return envelope::paths_at(envelope, names, offsets);
 }
 
-std::vector<std::string> paths_in(const std::function<void(wire::Writer&)>& fill) {
-  Draft draft;
-  fill(draft.payload);
-  return paths_of(draft.sealed());
+std::vector<std::string> paths_in(const Tokens& payload) {
+  return paths_of(Draft(payload).sealed());
 }
 
 TEST(PathsAt, AreExpressions) {
-  const auto paths = paths_in([](wire::Writer& payload) {
-    payload.map(1);
-    payload.text("a");
-    payload.node(NodeTag::kTuple, 2);
-    payload.integer(1);
-    payload.array(1);
-    payload.integer(2);
-  });
+  const auto paths = paths_in({map(1), "a", node(NodeTag::kTuple, 2), 1, array(1), 2});
 
   EXPECT_EQ(paths,
             (std::vector<std::string>{"obj", "obj<key>", "obj['a']", "obj['a'][0]",
@@ -52,28 +39,21 @@ TEST(PathsAt, AreExpressions) {
 }
 
 TEST(PathsAt, OfElementsOfSetsAreMarkers) {
-  const auto paths = paths_in([](wire::Writer& payload) {
-    payload.node(NodeTag::kSet, 2);
-    payload.integer(1);
-    payload.integer(2);
-  });
+  const auto paths = paths_in({node(NodeTag::kSet, 2), 1, 2});
 
   EXPECT_EQ(paths,
             (std::vector<std::string>{"obj", "obj<element 0>", "obj<element 1>"}));
 }
 
 TEST(PathsAt, ShowTheLastOfManySteps) {
-  const auto paths = paths_in([](wire::Writer& payload) {
-    for (int i = 0; i < 40; ++i) payload.array(1);
-    payload.integer(1);
-  });
+  const auto paths = paths_in({times(40, array(1)), 1});
 
   EXPECT_TRUE(paths[31].starts_with("obj[0]"));
   EXPECT_TRUE(paths[32].starts_with("…[0]"));
 }
 
 TEST(PathsAt, WhereNoValueBeginsAreEmpty) {
-  const Bytes bytes = samples::data_envelope();
+  const Bytes bytes = data_envelope();
   const Envelope envelope = *open(bytes);
   const envelope::ValueNames names = envelope::names_of(envelope);
   const std::size_t nowhere[] = {0, bytes.size()};
@@ -84,7 +64,7 @@ TEST(PathsAt, WhereNoValueBeginsAreEmpty) {
 }
 
 TEST(PathsAt, OfAFunctionAreItsAttributes) {
-  const auto paths = paths_of(samples::function_envelope());
+  const auto paths = paths_of(function_envelope());
 
   EXPECT_EQ(paths[0], "obj");
   EXPECT_EQ(paths[1], "obj[0]");

@@ -9,10 +9,7 @@
 namespace waybill {
 namespace {
 
-using samples::BodyDraft;
-using samples::Bytes;
-using samples::Draft;
-using wire::ExtType;
+using namespace samples;
 
 ParsedJson report_on(const Bytes& bytes, const ReportOptions& options = {}) {
   return ParsedJson(report_json(*open(bytes), options));
@@ -24,7 +21,7 @@ ParsedJson report_on_payload(const Draft& draft, const ReportOptions& options = 
 }
 
 TEST(Report, TellsHeaderAndSections) {
-  const Bytes bytes = samples::data_envelope();
+  const Bytes bytes = data_envelope();
 
   const ParsedJson report = report_on(bytes);
 
@@ -59,11 +56,11 @@ TEST(Report, TellsWhatAPayloadWasMadeWith) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("scikit-learn 1.7.2  sklearn"), std::string::npos) << text;
-  EXPECT_FALSE(report_on(samples::data_envelope()).contains("environment"));
+  EXPECT_FALSE(report_on(data_envelope()).contains("environment"));
 }
 
 TEST(Report, TellsBuffersThatAreStoredBehindTheHead) {
-  const Bytes bytes = samples::buffers_envelope();
+  const Bytes bytes = buffers_envelope();
   const std::size_t start = open(bytes)->buffers_offset;
   const std::string starts[] = {std::to_string(start), std::to_string(start + 64)};
 
@@ -83,11 +80,11 @@ TEST(Report, TellsBuffersThatAreStoredBehindTheHead) {
     size += section["size"].number();
   }
   EXPECT_EQ(size, open(bytes)->bytes.size());
-  EXPECT_FALSE(report_on(samples::data_envelope()).contains("buffers"));
+  EXPECT_FALSE(report_on(data_envelope()).contains("buffers"));
 }
 
 TEST(Report, LaysBuffersOutAsText) {
-  const Bytes bytes = samples::buffers_envelope();
+  const Bytes bytes = buffers_envelope();
 
   const std::string text = report_text(*open(bytes));
 
@@ -97,7 +94,7 @@ TEST(Report, LaysBuffersOutAsText) {
 }
 
 TEST(Report, TellsImportsWithTheirReasons) {
-  const ParsedJson imports = report_on(samples::function_envelope())["imports"];
+  const ParsedJson imports = report_on(function_envelope())["imports"];
 
   EXPECT_EQ(imports[0], ParsedJson(R"({"module": "json", "time": "load",
                                        "chain": "json.dumps", "function": "f",
@@ -106,7 +103,7 @@ TEST(Report, TellsImportsWithTheirReasons) {
 }
 
 TEST(Report, TellsCodeBodies) {
-  const ParsedJson code = report_on(samples::function_envelope())["code"];
+  const ParsedJson code = report_on(function_envelope())["code"];
 
   EXPECT_EQ(code[0]["qualified_name"], "f.<locals>.inner");
   EXPECT_EQ(code[1]["argument_count"], 1);
@@ -115,7 +112,7 @@ TEST(Report, TellsCodeBodies) {
 }
 
 TEST(Report, OutlinesThePayload) {
-  const ParsedJson payload = report_on(samples::function_envelope())["payload"];
+  const ParsedJson payload = report_on(function_envelope())["payload"];
 
   EXPECT_EQ(payload["outline"]["kind"], "list");
   EXPECT_EQ(payload["outline"]["count"], 2);
@@ -156,7 +153,7 @@ TEST(FunctionFieldName, IsKnownOfEachFieldInTheGrammar) {
 
 TEST(Report, NamesThePartsOfNodes) {
   const ParsedJson function =
-      report_on(samples::function_envelope())["payload"]["outline"]["items"][0];
+      report_on(function_envelope())["payload"]["outline"]["items"][0];
 
   EXPECT_EQ(function["items"][1]["field"], "namespace");
   EXPECT_EQ(function["items"][3]["field"], "fields");
@@ -169,9 +166,7 @@ TEST(Report, TellsSharedValuesWhateverTheOrderOfTheirNumbers) {
   const std::size_t first = draft.payload.size();
   draft.payload.array(0);
   draft.shared = {draft.payload.size(), first};
-  draft.payload.text("twice");
-  draft.payload.index(ExtType::kReference, 0);
-  draft.payload.index(ExtType::kReference, 1);
+  put(draft.payload, {"twice", reference(0), reference(1)});
 
   const ParsedJson items = report_on_payload(draft)["outline"]["items"];
 
@@ -181,7 +176,7 @@ TEST(Report, TellsSharedValuesWhateverTheOrderOfTheirNumbers) {
 }
 
 TEST(Report, ShowsDictsAsPairs) {
-  const ParsedJson outline = report_on(samples::data_envelope())["payload"]["outline"];
+  const ParsedJson outline = report_on(data_envelope())["payload"]["outline"];
 
   EXPECT_EQ(outline["items"], ParsedJson(R"([[{"kind": "str", "value": "answer"},
                              {"step": "['answer']", "kind": "int", "value": 42}]])"));
@@ -202,9 +197,7 @@ TEST(Report, CountsWhatItDoesNotShow) {
 }
 
 TEST(Report, SurvivesAMillionNestedLists) {
-  Draft draft;
-  for (int i = 0; i < 1000000; ++i) draft.payload.array(1);
-  draft.payload.nil();
+  Draft draft({times(1000000, array(1)), kNil});
   ReportOptions options;
   options.max_depth = 1000000;
 
@@ -244,18 +237,15 @@ Bytes repetitive_envelope(const std::string& name) {
       }
     }
     draft.code.push_back(body.body());
-    draft.payload.array(3);
-    draft.payload.index(ExtType::kModule, 0);
+    put(draft.payload, {array(3), module_of(0)});
     for (const std::size_t code : {std::size_t{0}, i}) {
-      samples::write_code(draft.payload, code);
+      put(draft.payload, {code_node(code)});
     }
     for (const bool is_first : {i == 0, false}) {
       draft.source_locations.array(4);
       is_first ? draft.source_locations.text(name)
                : draft.source_locations.unsigned_integer(0);
-      draft.source_locations.integer(1);
-      draft.source_locations.binary({});
-      draft.source_locations.array(0);
+      put(draft.source_locations, {1, binary({}), array(0)});
     }
   }
   return draft.sealed();
@@ -299,10 +289,8 @@ TEST(Report, CutsWhatIsToldAtEachUse) {
 }
 
 TEST(Report, ReportsOnWhatVerifyRefuses) {
-  Draft draft;
+  Draft draft({node(wire::NodeTag{99}, 1), "\xff"});
   draft.code.push_back(Bytes{0xc0});
-  draft.payload.node(wire::NodeTag{99}, 1);
-  draft.payload.text("\xff");
   const Bytes bytes = draft.sealed();
 
   const ParsedJson report = report_on(bytes);
@@ -312,12 +300,12 @@ TEST(Report, ReportsOnWhatVerifyRefuses) {
 }
 
 TEST(Report, IsTheSameEachTime) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
   EXPECT_EQ(report_json(*open(bytes)), report_json(*open(bytes)));
 }
 
 TEST(Report, AsTextNamesImportsCodeAndNodes) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
 
   const std::string text = report_text(*open(bytes));
 
@@ -329,7 +317,7 @@ TEST(Report, AsTextNamesImportsCodeAndNodes) {
 }
 
 TEST(Report, HasColoursOnlyWhenAsked) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
   ReportOptions options;
   EXPECT_EQ(report_text(*open(bytes), options).find('\x1b'), std::string::npos);
   options.colours = true;

@@ -13,9 +13,7 @@
 namespace waybill {
 namespace {
 
-using samples::BodyDraft;
-using wire::NodeTag;
-using wire::Writer;
+using namespace samples;
 
 struct ListedUnit {
   std::uint64_t code, start, length;
@@ -27,20 +25,15 @@ void write_unit(const ListedUnit& unit, Writer& out) {
   for (const std::uint64_t number : {unit.code, unit.start, unit.length}) {
     out.unsigned_integer(number);
   }
-  out.unsigned_integer(static_cast<std::uint64_t>(unit.kind));
-  out.text("f");
-  out.text("f");
-  out.nil();
-  out.unsigned_integer(0);
-  out.unsigned_integer(0);
-  out.unsigned_integer(2);  // Lines of decorators.
-  out.unsigned_integer(0);
+  put(out, {static_cast<std::uint64_t>(unit.kind), "f", "f", kNil, 0, 0,
+            2,  // Lines of decorators.
+            0});
   for (int i = 0; i < 3; ++i) out.array(0);
 }
 
 // Two functions, both in use, at job.py:5; with these sources.
-samples::Bytes listed(std::string_view texts, const std::vector<ListedUnit>& units) {
-  samples::Draft draft;
+Bytes listed(std::string_view texts, const std::vector<ListedUnit>& units) {
+  Draft draft;
   for (const char* name : {"f", "g"}) {
     BodyDraft body;
     body.name = name;
@@ -49,8 +42,8 @@ samples::Bytes listed(std::string_view texts, const std::vector<ListedUnit>& uni
   draft.payload.array(2);
   draft.source_locations.array(2);
   for (std::uint64_t i = 0; i < 2; ++i) {
-    samples::write_code(draft.payload, i);
-    samples::write_location(draft.source_locations, "job.py", 5);
+    put(draft.payload, {code_node(i)});
+    put(draft.source_locations, {location("job.py", 5)});
   }
   draft.sources.array(3);
   envelope::write_texts(draft.sources, texts);
@@ -60,14 +53,14 @@ samples::Bytes listed(std::string_view texts, const std::vector<ListedUnit>& uni
   return draft.sealed();
 }
 
-std::vector<ParsedJson> sources_told(const samples::Bytes& bytes) {
+std::vector<ParsedJson> sources_told(const Bytes& bytes) {
   ReportOptions options;
   options.source = true;
   const ParsedJson report(report_json(*open(bytes), options));
   return {report["code"][0]["source"], report["code"][1]["source"]};
 }
 
-std::string text_told(const samples::Bytes& bytes) {
+std::string text_told(const Bytes& bytes) {
   ReportOptions options;
   options.source = true;
   return report_text(*open(bytes), options);

@@ -7,8 +7,7 @@
 namespace waybill::envelope {
 namespace {
 
-using wire::NodeTag;
-using wire::Writer;
+using namespace samples;
 
 std::string text_of(const Writer& writer, std::size_t max_text = 80) {
   const ValueNames names;
@@ -17,17 +16,9 @@ std::string text_of(const Writer& writer, std::size_t max_text = 80) {
 
 TEST(ValueText, WritesAsPythonDoes) {
   Writer out;
-  out.array(7);
-  out.nil();
-  out.boolean(true);
-  out.integer(-5);
-  out.text("it's\n\x01 \xc3\xa4");
-  out.binary(std::vector<std::uint8_t>{0, 'a', 0xff});
-  out.node(NodeTag::kTuple, 1);
-  out.integer(1);
-  out.map(1);
-  out.text("k");
-  out.array(0);
+  put(out, {array(7), kNil, true, -5, "it's\n\x01 \xc3\xa4",
+            binary(std::vector<std::uint8_t>{0, 'a', 0xff}), node(NodeTag::kTuple, 1),
+            1, map(1), "k", array(0)});
 
   EXPECT_EQ(
       text_of(out),
@@ -38,7 +29,7 @@ TEST(ValueText, TellsWhatIsStored) {
   Writer out;
   out.array(4);
   for (const std::uint64_t number : {0, 1, 2, 3}) {
-    samples::write_stored(out, number);
+    put(out, {stored(number)});
   }
   std::vector<StoredBuffer> buffers(3);
   buffers[0].length = 1;

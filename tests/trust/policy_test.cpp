@@ -10,10 +10,7 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Draft;
-using wire::ExtType;
-using wire::NodeTag;
+using namespace samples;
 
 Policy parsed_policy(std::string_view text) {
   auto policy = Policy::from_text(text);
@@ -39,16 +36,10 @@ void fill_with_calls(Draft& draft) {
   draft.manifest.imports = {
       {"collections", ImportTime::kLoad, "collections.OrderedDict", "", "", 0}};
   wire::Writer& payload = draft.payload;
-  payload.array(2);
-  payload.node(NodeTag::kObject, 5);
+  put(payload, {array(2), node(NodeTag::kObject, 5)});
   draft.shared = {payload.size()};
-  samples::write_global(payload, "OrderedDict", 0);
-  payload.array(0);
-  samples::end_object(payload);
-  payload.node(NodeTag::kObject, 5);
-  payload.index(ExtType::kReference, 0);
-  payload.array(0);
-  samples::end_object(payload);
+  put(payload, {global("OrderedDict", 0), array(0), object_end(),
+                node(NodeTag::kObject, 5), reference(0), array(0), object_end()});
 }
 
 TEST(Policy, WithoutRulesAllowsNothing) {
@@ -167,8 +158,8 @@ TEST(Policy, SecretsGivenByMistakeAreNotQuoted) {
 }
 
 TEST(Policy, DataPassesWithoutARule) {
-  EXPECT_EQ(told(Policy(), samples::buffers_envelope()), "allowed");
-  EXPECT_EQ(told(Policy(), samples::data_envelope()), "allowed");
+  EXPECT_EQ(told(Policy(), buffers_envelope()), "allowed");
+  EXPECT_EQ(told(Policy(), data_envelope()), "allowed");
 }
 
 TEST(Policy, EveryNodeThatIsNotDataAsksForSomething) {
@@ -193,21 +184,20 @@ TEST(Policy, RefusalNamesWhatWasAskedAndTheRule) {
 
 TEST(Policy, ImportIsRefusedWithItsReason) {
   EXPECT_EQ(told(parsed_policy("deny import json\nallow call *\nallow code"),
-                 samples::function_envelope()),
+                 function_envelope()),
             "refused at byte 0: import of json, which the policy denies: deny import "
             "json (for json.dumps in f)");
 }
 
 TEST(Policy, ImportOfABodyIsAskedAboutToo) {
   EXPECT_EQ(told(parsed_policy("deny import xml.*\nallow call *\nallow code"),
-                 samples::function_envelope())
+                 function_envelope())
                 .substr(0, 40),
             "refused at byte 0: import of xml.dom, wh");
 }
 
 TEST(Policy, CodeIsRefusedWhereItStands) {
-  const std::string text =
-      told(parsed_policy("allow call *"), samples::function_envelope());
+  const std::string text = told(parsed_policy("allow call *"), function_envelope());
   EXPECT_NE(text.find("code by value, which no rule"), std::string::npos);
 }
 
@@ -240,11 +230,9 @@ TEST(Policy, CallOfWhatACallGaveHasNoName) {
   const auto write_call = [&](const auto& write_callable) {
     draft.payload.node(NodeTag::kObject, 5);
     write_callable();
-    draft.payload.array(0);
-    samples::end_object(draft.payload);
+    put(draft.payload, {array(0), object_end()});
   };
-  write_call(
-      [&] { write_call([&] { samples::write_global(draft.payload, "dict"); }); });
+  write_call([&] { write_call([&] { put(draft.payload, {global("dict")}); }); });
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(told(parsed_policy("allow call *"), bytes), "allowed");
   EXPECT_NE(told(parsed_policy("allow call builtins:dict"), bytes)
@@ -253,14 +241,8 @@ TEST(Policy, CallOfWhatACallGaveHasNoName) {
 }
 
 TEST(Policy, SetterOfAStateIsACallToo) {
-  Draft draft;
-  draft.payload.node(NodeTag::kObject, 6);
-  samples::write_global(draft.payload, "dict");
-  draft.payload.array(0);
-  draft.payload.map(0);
-  draft.payload.array(0);
-  draft.payload.map(0);
-  samples::write_global(draft.payload, "setattr");
+  Draft draft({node(NodeTag::kObject, 6), global("dict"), array(0), map(0), array(0),
+               map(0), global("setattr")});
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(told(parsed_policy("allow call builtins"), bytes), "allowed");
   EXPECT_NE(
@@ -271,9 +253,7 @@ TEST(Policy, SetterOfAStateIsACallToo) {
 
 TEST(Policy, LazyImportOfANameIsALookup) {
   const auto lazy = [](bool has_name) {
-    Draft draft;
-    draft.payload.node(NodeTag::kLazyImport, 2);
-    draft.payload.text("os");
+    Draft draft({node(NodeTag::kLazyImport, 2), "os"});
     if (has_name) {
       draft.payload.text("system");
     } else {

@@ -10,10 +10,7 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Draft;
-using wire::ExtType;
-using wire::NodeTag;
+using namespace samples;
 using namespace data;  // NOLINT: List, Map and the like are what this is about.
 
 // Offset of the payload in the drafts of this file.
@@ -31,7 +28,7 @@ std::string refusal(const Draft& draft, const Limits& limits = kStrictLimits) {
 }
 
 TEST(ValueRefusals, FunctionsAreNoPlainData) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
   const Result<Value> value = read_value(bytes);
 
   ASSERT_FALSE(value);
@@ -42,7 +39,7 @@ TEST(ValueRefusals, FunctionsAreNoPlainData) {
 }
 
 TEST(ValueRefusals, WhateverTheTermsAllow) {
-  const Bytes bytes = samples::function_envelope();
+  const Bytes bytes = function_envelope();
 
   const Result<Value> value = read_value(bytes, Gate());
 
@@ -50,13 +47,8 @@ TEST(ValueRefusals, WhateverTheTermsAllow) {
 }
 
 TEST(ValueRefusals, ObjectsAreNamedByKindAndByte) {
-  Draft draft;
-  draft.payload.array(2);
-  draft.payload.integer(1);
-  draft.payload.node(NodeTag::kObject, 5);
-  samples::write_global(draft.payload, "print");
-  draft.payload.array(0);
-  samples::end_object(draft.payload);
+  Draft draft({array(2), 1, node(NodeTag::kObject, 5), global("print"), array(0),
+               object_end()});
 
   EXPECT_EQ(refusal(draft), "refused " + std::to_string(kPayload + 2) +
                                 " a node object (builtins.print) at [1], which is not "
@@ -64,13 +56,9 @@ TEST(ValueRefusals, ObjectsAreNamedByKindAndByte) {
 }
 
 TEST(ValueRefusals, ObjectsOfTheStandardLibraryAreReadOnRequestAndNeverWritten) {
-  Draft draft;
+  Draft draft({node(NodeTag::kObject, 5), global("Decimal", 0), array(1), "1.50",
+               object_end()});
   draft.manifest.imports = {{"decimal", ImportTime::kLoad, "decimal", "", "", 0}};
-  draft.payload.node(NodeTag::kObject, 5);
-  samples::write_global(draft.payload, "Decimal", 0);
-  draft.payload.array(1);
-  draft.payload.text("1.50");
-  samples::end_object(draft.payload);
   const Bytes bytes = draft.sealed();
 
   EXPECT_EQ(read_value(bytes).error().code, ErrorCode::kRefused);
@@ -83,20 +71,15 @@ TEST(ValueRefusals, ObjectsOfTheStandardLibraryAreReadOnRequestAndNeverWritten) 
 }
 
 TEST(ValueRefusals, SoAreBuffersAndPersistentIds) {
-  Draft buffer;
-  buffer.payload.node(NodeTag::kBuffer, 2);
-  buffer.payload.integer(0);
-  buffer.payload.boolean(true);
-  Draft persistent;
-  persistent.payload.node(NodeTag::kPersistent, 1);
-  persistent.payload.integer(0);
+  Draft buffer({node(NodeTag::kBuffer, 2), 0, true});
+  Draft persistent({node(NodeTag::kPersistent, 1), 0});
 
   EXPECT_THAT(refusal(buffer), testing::HasSubstr("a node buffer"));
   EXPECT_THAT(refusal(persistent), testing::HasSubstr("a node persistent"));
 }
 
 TEST(ValueRefusals, StoredBuffersHaveToBeThere) {
-  const Bytes bytes = samples::buffers_envelope();
+  const Bytes bytes = buffers_envelope();
 
   const Result<Value> value = read_value(*verify(*open_head(bytes)));
 
@@ -106,8 +89,8 @@ TEST(ValueRefusals, StoredBuffersHaveToBeThere) {
 }
 
 TEST(ValueRefusals, CompressedBuffersHaveToBeWhatTheirRowsSay) {
-  const Bytes frame = samples::frame_of(Bytes(3000));
-  const Bytes sealed = samples::with_stored(frame, 2999);
+  const Bytes frame = frame_of(Bytes(3000));
+  const Bytes sealed = with_stored(frame, 2999);
 
   const Result<Value> value = read_value(sealed);
 
@@ -117,7 +100,7 @@ TEST(ValueRefusals, CompressedBuffersHaveToBeWhatTheirRowsSay) {
 }
 
 TEST(ValueRefusals, CompressedBuffersCountByWhatTheyHold) {
-  const Bytes sealed = samples::with_stored(samples::frame_of(Bytes(3000)), 3000);
+  const Bytes sealed = with_stored(frame_of(Bytes(3000)), 3000);
 
   EXPECT_TRUE(read_value(sealed, {.max_memory = 10'000}));
   EXPECT_EQ(read_value(sealed, {.max_memory = 3000}).error().code,
@@ -138,11 +121,8 @@ TEST(ValueRefusals, SoAreModulesAndImportsThatNothingUses) {
 }
 
 TEST(ValueRefusals, CyclesAreNoTrees) {
-  Draft draft;
+  Draft draft({array(2), 1, reference(0)});
   draft.shared = {0};
-  draft.payload.array(2);
-  draft.payload.integer(1);
-  draft.payload.index(ExtType::kReference, 0);
 
   // One byte more of shared positions.
   EXPECT_EQ(refusal(draft), "refused " + std::to_string(kPayload + 1 + 2) +
@@ -150,15 +130,8 @@ TEST(ValueRefusals, CyclesAreNoTrees) {
 }
 
 TEST(ValueRefusals, WhatIsSharedIsCopied) {
-  Draft draft;
+  Draft draft({array(4), array(2), 1, 2, "text", reference(0), reference(1)});
   draft.shared = {1, 4};
-  draft.payload.array(4);
-  draft.payload.array(2);
-  draft.payload.integer(1);
-  draft.payload.integer(2);
-  draft.payload.text("text");
-  draft.payload.index(ExtType::kReference, 0);
-  draft.payload.index(ExtType::kReference, 1);
 
   const Bytes bytes = draft.sealed();
   const Result<Value> value = read_value(bytes);
@@ -216,46 +189,29 @@ TEST(ValueRefusals, PlacesOfValuesCountAsMemory) {
 }
 
 TEST(ValueRefusals, DepthStopsAtItsCeiling) {
-  Draft draft;
-  for (int i = 0; i < 512; ++i) draft.payload.array(1);
-  draft.payload.integer(1);
-  Draft deeper;
-  for (int i = 0; i < 513; ++i) deeper.payload.array(1);
-  deeper.payload.integer(1);
+  Draft draft({times(512, array(1)), 1});
+  Draft deeper({times(513, array(1)), 1});
 
   EXPECT_EQ(refusal(draft), "read");
   EXPECT_THAT(refusal(deeper), testing::HasSubstr("max_depth"));
 }
 
 TEST(ValueRefusals, EqualKeysAreRefusedWithTheirMap) {
-  Draft draft;
-  draft.payload.array(1);
-  draft.payload.map(2);
-  draft.payload.integer(1);
-  draft.payload.nil();
-  draft.payload.real(1.0);
-  draft.payload.nil();
+  Draft draft({array(1), map(2), 1, kNil, 1.0, kNil});
 
   EXPECT_EQ(refusal(draft), "malformed " + std::to_string(kPayload + 1) +
                                 " keys number 0 and 1 are equal");
 }
 
 TEST(ValueRefusals, ListsAreNoKeys) {
-  Draft draft;
-  draft.payload.map(1);
-  draft.payload.array(0);
-  draft.payload.nil();
+  Draft draft({map(1), array(0), kNil});
 
   EXPECT_EQ(refusal(draft),
             "malformed " + std::to_string(kPayload) + " a list cannot be a key");
 }
 
 TEST(ValueRefusals, RangesHaveThreeInts) {
-  Draft draft;
-  draft.payload.node(NodeTag::kRange, 3);
-  draft.payload.integer(0);
-  draft.payload.text("x");
-  draft.payload.integer(1);
+  Draft draft({node(NodeTag::kRange, 3), 0, "x", 1});
 
   EXPECT_THAT(refusal(draft), testing::StartsWith("malformed 14 a range has three"));
 }
@@ -270,7 +226,7 @@ TEST(ValueRefusals, SpoiledEnvelopesGiveErrorsWithinTheInput) {
     for (int value = 0; value < 256; ++value) {
       Bytes bytes = whole;
       bytes[i] = static_cast<std::uint8_t>(value);
-      samples::fit_digest(bytes);
+      fit_digest(bytes);
       const Result<Value> spoiled = read_value(bytes);
       if (spoiled) {
         EXPECT_TRUE(write_value(*spoiled));

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,18 +12,13 @@
 namespace waybill {
 namespace {
 
-using samples::Draft;
-using wire::ExtType;
-using wire::NodeTag;
-using wire::Writer;
+using namespace samples;
 
 // "sound", or the name of the error, for an envelope with this payload.
-std::string verdict_on(const std::function<void(Writer&)>& write,
-                       std::vector<std::uint64_t> shared = {}) {
-  Draft draft;
+std::string verdict_on(const Tokens& payload, std::vector<std::uint64_t> shared = {}) {
+  Draft draft(payload);
   draft.shared = std::move(shared);
-  write(draft.payload);
-  return samples::told_of(draft);
+  return told_of(draft);
 }
 
 // Two definitions, of which the second refers to the first, and a value that refers to
@@ -34,17 +28,8 @@ std::string verdict_on_definitions(std::uint64_t count,
                                    std::uint64_t in_definition = 0,
                                    std::uint64_t in_value = 1) {
   return verdict_on(
-      [&](Writer& out) {
-        out.node(NodeTag::kDefinitions, 3);
-        out.unsigned_integer(count);
-        out.array(2);
-        out.array(0);
-        out.array(1);
-        out.index(ExtType::kReference, in_definition);
-        out.array(2);
-        out.index(ExtType::kReference, 0);
-        out.index(ExtType::kReference, in_value);
-      },
+      {node(NodeTag::kDefinitions, 3), count, array(2), array(0), array(1),
+       reference(in_definition), array(2), reference(0), reference(in_value)},
       std::move(shared));
 }
 
@@ -68,50 +53,22 @@ TEST(VerifyDefinitions, ReferencesInDefinitionsAndInTheValueHaveNumbersOfTheirOw
 }
 
 TEST(VerifyDefinitions, DefinitionsStandAtTheStartAlone) {
-  const auto write = [](Writer& out) {
-    out.node(NodeTag::kDefinitions, 3);
-    out.unsigned_integer(0);
-    out.array(0);
-    out.nil();
-  };
-  EXPECT_EQ(verdict_on(write), "sound");
-  EXPECT_EQ(verdict_on([&](Writer& out) {
-              out.array(1);
-              write(out);
-            }),
+  const Tokens none = {node(NodeTag::kDefinitions, 3), 0, array(0), kNil};
+  EXPECT_EQ(verdict_on(none), "sound");
+  EXPECT_EQ(verdict_on({array(1), none}), "malformed");
+  EXPECT_EQ(verdict_on({node(NodeTag::kDefinitions, 3), 0, array(0), none}),
             "malformed");
-  EXPECT_EQ(verdict_on([&](Writer& out) {
-              out.node(NodeTag::kDefinitions, 3);
-              out.unsigned_integer(0);
-              out.array(0);
-              write(out);
-            }),
-            "malformed");
-  EXPECT_EQ(verdict_on([](Writer& out) {
-              out.node(NodeTag::kDefinitions, 3);
-              out.nil();
-              out.array(0);
-              out.nil();
-            }),
+  EXPECT_EQ(verdict_on({node(NodeTag::kDefinitions, 3), kNil, array(0), kNil}),
             "malformed");
 }
 
 // It names the culprit, and stands for nothing: not even where a definition is one that
 // another payload had.
 TEST(VerifyDefinitions, OneThatIsNamedByItsHashIsRefusedByName) {
-  const auto write = [](Writer& out) {
-    out.node(NodeTag::kDefinitionHash, 1);
-    out.binary(std::vector<std::uint8_t>(16, 7));
-  };
-  EXPECT_EQ(verdict_on([&](Writer& out) {
-              out.node(NodeTag::kDefinitions, 3);
-              out.unsigned_integer(0);
-              out.array(1);
-              write(out);
-              out.nil();
-            }),
+  const Tokens hash = {node(NodeTag::kDefinitionHash, 1), binary(Bytes(16, 7))};
+  EXPECT_EQ(verdict_on({node(NodeTag::kDefinitions, 3), 0, array(1), hash, kNil}),
             "undeclared");
-  EXPECT_EQ(verdict_on(write), "undeclared");
+  EXPECT_EQ(verdict_on(hash), "undeclared");
 }
 
 }  // namespace

@@ -10,10 +10,7 @@
 namespace waybill {
 namespace {
 
-using samples::Bytes;
-using samples::Draft;
-using wire::ExtType;
-using wire::NodeTag;
+using namespace samples;
 
 std::string told(const Bytes& bytes, const Limits& limits) {
   const auto envelope = open_whole(bytes, limits);
@@ -28,14 +25,9 @@ bool names(const std::string& text, std::string_view ceiling) {
 
 // [text, [1, 2, 3], {1: 2}]
 Bytes sample() {
-  Draft draft;
-  draft.payload.array(3);
-  draft.payload.text("four");
-  draft.payload.array(3);
+  Draft draft({array(3), "four", array(3)});
   for (int i = 1; i <= 3; ++i) draft.payload.integer(i);
-  draft.payload.map(1);
-  draft.payload.integer(1);
-  draft.payload.integer(2);
+  put(draft.payload, {map(1), 1, 2});
   return draft.sealed();
 }
 
@@ -47,8 +39,7 @@ Bytes bomb(std::size_t levels) {
     if (i < levels) draft.shared.push_back(draft.payload.size());
     draft.payload.array(i == 0 ? 0 : 2);
     if (i == 0) continue;
-    draft.payload.index(ExtType::kReference, i - 1);
-    draft.payload.index(ExtType::kReference, i - 1);
+    put(draft.payload, {reference(i - 1), reference(i - 1)});
   }
   return draft.sealed();
 }
@@ -59,7 +50,7 @@ TEST(Limits, TextIsMeasured) {
 }
 
 TEST(Limits, StoredBuffersAreMeasuredFromTheirTable) {
-  const Bytes bytes = samples::buffers_envelope();
+  const Bytes bytes = buffers_envelope();
   const Result<Envelope> head = open_head(bytes);
   const auto told_of_head = [&](const Limits& limits) {
     const auto verdict = verify(*head, limits);
@@ -74,7 +65,7 @@ TEST(Limits, StoredBuffersAreMeasuredFromTheirTable) {
 }
 
 TEST(Limits, StoredBuffersOfAnyLengthDoNotWrapAround) {
-  const Bytes bytes = samples::buffers_envelope();
+  const Bytes bytes = buffers_envelope();
   Result<Envelope> head = open_head(bytes);
   for (StoredBuffer& row : head->buffers) row.length = INT64_MAX;
 
@@ -198,29 +189,20 @@ TEST(Limits, RangeOfReferencesCountsAsWhatTheyMean) {
   Draft draft;
   draft.payload.array(2);
   draft.shared = {draft.payload.size()};
-  draft.payload.extension(ExtType::kInteger, large(1, 9, 100));
-  draft.payload.node(NodeTag::kRange, 3);
-  draft.payload.integer(0);
-  draft.payload.index(ExtType::kReference, 0);
-  draft.payload.integer(1);
+  put(draft.payload, {extension(ExtType::kInteger, large(1, 9, 100)),
+                      node(NodeTag::kRange, 3), 0, reference(0), 1});
 
   EXPECT_TRUE(names(told(draft.sealed(), kStrictLimits), "max_unfolded"));
 }
 
 TEST(Limits, ConstantsOfCodeCountWithThePayload) {
-  samples::BodyDraft body;
-  body.write_constants = [](wire::Writer& out) {
-    out.array(1002);
-    for (int i = 0; i < 1000; ++i) out.nil();
-    out.text("a text");
-    out.extension(ExtType::kInteger, large(1, 9));
-  };
-  Draft draft;
+  BodyDraft body;
+  body.write_constants = Tokens{array(1002), times(1000, kNil), "a text",
+                                extension(ExtType::kInteger, large(1, 9))};
+  Draft draft({code_node(0)});
   draft.code = {body.body()};
-  samples::write_code(draft.payload, 0);
-  draft.source_locations.array(1);
-  samples::write_location(draft.source_locations,
-                          "a file that is longer than all else");
+  put(draft.source_locations,
+      {array(1), location("a file that is longer than all else")});
   const Bytes bytes = draft.sealed();
 
   EXPECT_EQ(told(bytes, {.max_text = 9, .max_integer = 9, .max_unfolded = 1004}),
@@ -232,11 +214,8 @@ TEST(Limits, ConstantsOfCodeCountWithThePayload) {
 }
 
 TEST(Limits, CycleCountsAsOne) {
-  Draft draft;
+  Draft draft({array(2), reference(0), reference(0)});
   draft.shared = {0};
-  draft.payload.array(2);
-  draft.payload.index(ExtType::kReference, 0);
-  draft.payload.index(ExtType::kReference, 0);
   EXPECT_EQ(told(draft.sealed(), {.max_unfolded = 3}), "sound");
   EXPECT_TRUE(names(told(draft.sealed(), {.max_unfolded = 2}), "max_unfolded"));
 }
@@ -248,11 +227,7 @@ TEST(Limits, NestedTargetsAreClosedEachInItsPlace) {
   draft.shared.push_back(draft.payload.size());
   draft.payload.array(1);
   draft.shared.push_back(draft.payload.size());
-  draft.payload.array(2);
-  draft.payload.integer(1);
-  draft.payload.integer(2);
-  draft.payload.index(ExtType::kReference, 0);
-  draft.payload.index(ExtType::kReference, 1);
+  put(draft.payload, {array(2), 1, 2, reference(0), reference(1)});
   EXPECT_EQ(told(draft.sealed(), {.max_unfolded = 1 + 4 + 4 + 3}), "sound");
   EXPECT_TRUE(
       names(told(draft.sealed(), {.max_unfolded = 1 + 4 + 4 + 2}), "max_unfolded"));
@@ -260,7 +235,7 @@ TEST(Limits, NestedTargetsAreClosedEachInItsPlace) {
 
 TEST(Limits, SampleIsSoundUnderStrictOnes) {
   EXPECT_EQ(told(sample(), kStrictLimits), "sound");
-  EXPECT_EQ(told(samples::function_envelope(), kStrictLimits), "sound");
+  EXPECT_EQ(told(function_envelope(), kStrictLimits), "sound");
 }
 
 TEST(Limits, StricterTakesTheLowerOfEach) {

@@ -94,9 +94,7 @@ TEST(VerifiedEnvelope, IsEmptyOnceItWasMovedFrom) {
 
 // read_value() crashed on it when it took an envelope that was only opened.
 TEST(VerifiedEnvelope, IsNoneWithANodeThatHasNoShape) {
-  samples::Draft draft;
-  draft.payload.node(static_cast<wire::NodeTag>(99), 1);
-  draft.payload.nil();
+  Draft draft({node(static_cast<wire::NodeTag>(99), 1), kNil});
   const Bytes bytes = draft.sealed();
 
   const auto opened = open(bytes);

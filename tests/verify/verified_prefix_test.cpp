@@ -16,19 +16,7 @@ namespace waybill {
 namespace {
 
 using envelope::VerifiedPrefix;
-using samples::BodyDraft;
-using samples::Bytes;
-using samples::Draft;
-using samples::fit_digest;
-using samples::kTaskType;
-using samples::sound_envelope;
-using samples::TaskDraft;
-using samples::write_code;
-using samples::write_global;
-using samples::write_location;
-using wire::ExtType;
-using wire::NodeTag;
-using wire::Writer;
+using namespace samples;
 
 bool is_sound_alone(const Bytes& bytes) {
   const Result<Envelope> envelope = open_whole(bytes);
@@ -58,16 +46,14 @@ TEST(VerifiedPrefix, KeepsTheApplicationFieldWithoutTheBytesItCameFrom) {
 // The same behind definitions, of which there are none.
 void put_behind_definitions(Draft& draft) {
   const Bytes value = draft.payload.take();
-  draft.payload.node(NodeTag::kDefinitions, 3);
-  draft.payload.unsigned_integer(0);
-  draft.payload.array(0);
+  put(draft.payload, {node(NodeTag::kDefinitions, 3), 0, array(0)});
   for (std::uint64_t& position : draft.shared) position += draft.payload.size();
   draft.payload.append(value);
 }
 
 TEST(VerifiedPrefix, GoesOnWithStoredBuffers) {
   Draft draft;
-  samples::fill_with_buffers(draft);
+  fill_with_buffers(draft);
   put_behind_definitions(draft);
   const auto head = head_of(draft);
   ASSERT_TRUE(head);
@@ -92,7 +78,7 @@ TEST(VerifiedPrefix, GoesOnWithStoredBuffers) {
 
 TEST(VerifiedPrefix, AcceptsOfStoredBuffersWhatAFullCheckAccepts) {
   Draft draft;
-  samples::fill_with_buffers(draft);
+  fill_with_buffers(draft);
   put_behind_definitions(draft);
   const Bytes bytes = draft.sealed();
   const auto head = head_of(draft);
@@ -117,12 +103,7 @@ TEST(VerifiedPrefix, AcceptsOfStoredBuffersWhatAFullCheckAccepts) {
 TEST(VerifiedPrefix, GoesOnWithOtherValues) {
   const auto head = head_of(TaskDraft());
   ASSERT_TRUE(head);
-  const TaskDraft other([](Writer& out) { out.text("somewhere else"); },
-                        [](Writer& out) {
-                          out.array(2);
-                          out.integer(70'000);
-                          out.real(0.5);
-                        });
+  const TaskDraft other({"somewhere else"}, Tokens{array(2), 70'000, 0.5});
   const Bytes bytes = other.sealed();
 
   ASSERT_TRUE(head->is_start_of(bytes));
@@ -152,7 +133,7 @@ TEST(VerifiedPrefix, GoesOnWithOtherValues) {
 TEST(VerifiedPrefix, GoesOnWithWhatItBeganWith) {
   const TaskDraft draft;
   const auto head = head_of(draft);
-  const TaskDraft other([](Writer& out) { out.text("somewhere else"); });
+  const TaskDraft other({"somewhere else"});
 
   EXPECT_TRUE(goes_on_with(*head, other.sealed()));
   EXPECT_TRUE(goes_on_with(*head, draft.sealed()));
@@ -160,8 +141,8 @@ TEST(VerifiedPrefix, GoesOnWithWhatItBeganWith) {
 
 TEST(VerifiedPrefix, IsOfPayloadsWithDefinitionsAlone) {
   Draft data, function;
-  samples::fill_with_data(data);
-  samples::fill_with_function(function);
+  fill_with_data(data);
+  fill_with_function(function);
 
   EXPECT_FALSE(head_of(data));
   EXPECT_FALSE(head_of(function));
@@ -169,8 +150,7 @@ TEST(VerifiedPrefix, IsOfPayloadsWithDefinitionsAlone) {
 
 TEST(VerifiedPrefix, GoesOnWithReferencesIntoDefinitions) {
   const auto head = head_of(TaskDraft());
-  TaskDraft other([](Writer& out) { out.integer(1); },
-                  [](Writer& out) { out.index(ExtType::kReference, 2); });
+  TaskDraft other({1}, Tokens{reference(2)});
   other.shared.push_back(other.shared[0]);  // The namespace.
   const Bytes bytes = other.sealed();
 
@@ -180,11 +160,8 @@ TEST(VerifiedPrefix, GoesOnWithReferencesIntoDefinitions) {
 
 TEST(VerifiedPrefix, DoesNotGoOnWithOtherNotes) {
   const auto head = head_of(TaskDraft());
-  const TaskDraft other(
-      [](Writer& out) { out.integer(1); }, [](Writer& out) { out.array(0); },
-      [](Writer& out) {
-        write_location(out, "/home/grace/task.py", 12, Bytes{0x80, 0});
-      });
+  const TaskDraft other({1}, Tokens{array(0)},
+                        Tokens{location("/home/grace/task.py", 12, Bytes{0x80, 0})});
   const Bytes bytes = other.sealed();
 
   EXPECT_TRUE(is_sound_alone(bytes));
@@ -194,7 +171,7 @@ TEST(VerifiedPrefix, DoesNotGoOnWithOtherNotes) {
 
 TEST(VerifiedPrefix, DoesNotGoOnWithOtherUsesOfCode) {
   const auto head = head_of(TaskDraft());
-  const TaskDraft other([](Writer& out) { write_code(out, 0); });
+  const TaskDraft other({code_node(0)});
 
   EXPECT_FALSE(goes_on_with(*head, other.sealed()));
 }
@@ -215,12 +192,7 @@ TEST(VerifiedPrefix, IsNotKeptOfWhatIsSignedOrLarge) {
 
 TEST(VerifiedPrefix, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
   const auto head = head_of(TaskDraft());
-  const TaskDraft other([](Writer& out) { out.text("x"); },
-                        [](Writer& out) {
-                          out.array(2);
-                          out.index(ExtType::kReference, kTaskType);
-                          write_global(out, "len");
-                        });
+  const TaskDraft other({"x"}, Tokens{array(2), reference(kTaskType), global("len")});
   const Bytes whole = other.sealed();
   ASSERT_TRUE(is_sound_alone(whole));
   std::size_t accepted = 0;
@@ -241,7 +213,7 @@ TEST(VerifiedPrefix, AcceptsOnlyWhatIsSoundForThoseWhoReadAll) {
 
 TEST(VerifiedPrefix, RefusesAnyByteAlteredOrCutOff) {
   const auto head = head_of(TaskDraft());
-  const Bytes whole = TaskDraft([](Writer& out) { out.text("x"); }).sealed();
+  const Bytes whole = TaskDraft({"x"}).sealed();
   ASSERT_TRUE(goes_on_with(*head, whole));
 
   for (std::size_t at = 0; at < whole.size(); ++at) {

@@ -13,11 +13,7 @@
 namespace waybill {
 namespace {
 
-using samples::BodyDraft;
-using samples::Bytes;
-using samples::Draft;
-using samples::verdict_on;
-using wire::NodeTag;
+using namespace samples;
 
 // The verdict on an envelope with this body alone, and where the part stands there.
 std::pair<Result<void>, std::size_t> verdict_and_place(
@@ -63,11 +59,8 @@ TEST(VerifyCode, RefusesExceptionTablesThatAreUnsoundAndTellsWhere) {
 TEST(VerifyCode, RefusesConstantsNestedDeeperThanAnyCompilerWrites) {
   const auto nested = [](std::size_t depth) {
     BodyDraft body;
-    body.write_constants = [depth](wire::Writer& out) {
-      out.array(1);
-      for (std::size_t i = 0; i < depth; ++i) out.node(NodeTag::kTuple, 1);
-      out.nil();
-    };
+    body.write_constants =
+        Tokens{array(1), times(depth, node(NodeTag::kTuple, 1)), kNil};
     body.instructions = {0x97, 0, 0x64, 0, 0x53, 0};
     return verdict_and_place(body, {}).first;
   };
@@ -101,15 +94,15 @@ TEST(VerifyCode, RefusesLineTablesThatAreUnsoundAndTellsWhere) {
       BodyDraft inner;
       inner.name = "inner";
       draft.code.push_back(inner.body());
-      outer.nested_hash = samples::hash_of(draft.code[0]);
+      outer.nested_hash = hash_of(draft.code[0]);
     }
     draft.code.push_back(outer.body());
-    samples::write_code(draft.payload, is_nested ? 1 : 0);
+    put(draft.payload, {code_node(is_nested ? 1 : 0)});
     draft.source_locations.array(1);
     for (int depth = 0; depth <= is_nested; ++depth) {
-      samples::write_location(draft.source_locations, "a.py", 1,
-                              depth == is_nested ? table : Bytes{},
-                              depth < is_nested ? 1 : 0);
+      put(draft.source_locations,
+          {location("a.py", 1, depth == is_nested ? table : Bytes{},
+                    depth < is_nested ? 1 : 0)});
     }
     return std::pair(verdict_on(draft), draft.sealed());
   };

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "format/samples.h"
@@ -14,54 +13,31 @@
 namespace waybill {
 namespace {
 
-using samples::BodyDraft;
-using samples::Bytes;
-using samples::Draft;
-using samples::told_of;
-using samples::write_code;
-using samples::write_location;
-using wire::NodeTag;
-using wire::Writer;
+using namespace samples;
 
 // `file`: that of an import in the manifest; empty: there is none.
-std::string verdict_on_locations(const std::function<void(Writer&)>& write,
+std::string verdict_on_locations(const Tokens& locations,
                                  const std::string& file = "") {
-  Draft draft;
+  Draft draft({array(2), code_node(0), code_node(0)});
   if (!file.empty()) {
     draft.manifest.imports = {{"json", ImportTime::kLoad, "json", "f", file, 3}};
   }
   draft.code.push_back(BodyDraft().body());
-  draft.payload.array(2);
-  for (int i = 0; i < 2; ++i) {
-    write_code(draft.payload, 0);
-  }
-  write(draft.source_locations);
+  put(draft.source_locations, locations);
   return told_of(draft);
 }
 
 TEST(VerifyLocations, WantsOneForEachUseOfCode) {
-  EXPECT_EQ(verdict_on_locations([](Writer&) {}),
+  EXPECT_EQ(verdict_on_locations({}),
             "sound");  // Debug information may be left out.
-  EXPECT_EQ(verdict_on_locations([](Writer& out) {
-              out.array(2);
-              write_location(out, "a.py");
-              write_location(out, "a.py");
-            }),
+  EXPECT_EQ(verdict_on_locations({array(2), location("a.py"), location("a.py")}),
             "sound");
-  EXPECT_EQ(verdict_on_locations([](Writer& out) {
-              out.array(1);
-              write_location(out, "a.py");
-            }),
-            "malformed");
+  EXPECT_EQ(verdict_on_locations({array(1), location("a.py")}), "malformed");
 }
 
 TEST(VerifyLocations, LetsOneRepeatAnEarlierOne) {
   const auto repeat = [](std::uint64_t number) {
-    return [number](Writer& out) {
-      out.array(2);
-      write_location(out, "a.py");
-      out.unsigned_integer(number);
-    };
+    return Tokens{array(2), location("a.py"), number};
   };
   EXPECT_EQ(verdict_on_locations(repeat(0)), "sound");
   EXPECT_EQ(verdict_on_locations(repeat(1)), "malformed");
@@ -70,19 +46,13 @@ TEST(VerifyLocations, LetsOneRepeatAnEarlierOne) {
 TEST(VerifyLocations, LetsANestedOneRepeatAnEarlierOne) {
   const auto verdict_on_nested = [](std::uint64_t number) {
     BodyDraft outer;
-    Draft draft;
+    Draft draft({array(2), code_node(0), code_node(1)});
     draft.code.push_back(BodyDraft().body());
     outer.name = "outer";
-    outer.nested_hash = samples::hash_of(draft.code[0]);
+    outer.nested_hash = hash_of(draft.code[0]);
     draft.code.push_back(outer.body());
-    draft.payload.array(2);
-    draft.source_locations.array(2);
-    for (const std::uint64_t body : {0, 1}) {
-      write_code(draft.payload, body);
-    }
-    write_location(draft.source_locations, "a.py");
-    write_location(draft.source_locations, "a.py", 1, {}, 1);
-    draft.source_locations.unsigned_integer(number);
+    put(draft.source_locations,
+        {array(2), location("a.py"), location("a.py", 1, {}, 1), number});
     return told_of(draft);
   };
 
@@ -91,31 +61,17 @@ TEST(VerifyLocations, LetsANestedOneRepeatAnEarlierOne) {
 }
 
 TEST(VerifyLocations, LetsOneNameTheFileThatWasNamedLast) {
-  const auto write_locations = [](bool is_first) {
-    return [is_first](Writer& out) {
-      out.array(2);
-      if (!is_first) write_location(out, "a.py");
-      out.array(4);
-      out.unsigned_integer(wire::kSameFile);
-      out.integer(1);
-      out.binary({});
-      out.array(0);
-      if (is_first) write_location(out, "a.py");
-    };
-  };
-  EXPECT_EQ(verdict_on_locations(write_locations(false)), "sound");
-  EXPECT_EQ(verdict_on_locations(write_locations(true)),
-            "malformed");  // Nothing is named.
-  EXPECT_EQ(verdict_on_locations(write_locations(true), "task.py"), "sound");
+  const Tokens same = {array(4), wire::kSameFile, 1, binary({}), array(0)};
+  EXPECT_EQ(verdict_on_locations({array(2), location("a.py"), same}), "sound");
+  const Tokens first = {array(2), same, location("a.py")};
+  EXPECT_EQ(verdict_on_locations(first), "malformed");  // Nothing is named.
+  EXPECT_EQ(verdict_on_locations(first, "task.py"), "sound");
 }
 
 TEST(VerifyLocations, WantsAFirstLineThatPythonTakes) {
   const auto starts_at = [](std::int64_t line) {
-    return verdict_on_locations([line](Writer& out) {
-      out.array(2);
-      write_location(out, "a.py");
-      write_location(out, "task.py", line);
-    });
+    return verdict_on_locations(
+        {array(2), location("a.py"), location("task.py", line)});
   };
   EXPECT_EQ(starts_at(0), "sound");
   EXPECT_EQ(starts_at(INT32_MAX), "sound");
@@ -124,11 +80,7 @@ TEST(VerifyLocations, WantsAFirstLineThatPythonTakes) {
 }
 
 TEST(VerifyLocations, WantsAFileForTheOutermostCode) {
-  EXPECT_EQ(verdict_on_locations([](Writer& out) {
-              out.array(2);
-              write_location(out, "a.py");
-              write_location(out, nullptr);
-            }),
+  EXPECT_EQ(verdict_on_locations({array(2), location("a.py"), location(nullptr)}),
             "malformed");
 }
 

@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "format/samples.h"
 #include "format/shapes.h"
 #include "format/verdict.h"
@@ -10,23 +8,16 @@
 namespace waybill {
 namespace {
 
-using samples::BodyDraft;
-using samples::Bytes;
-using samples::Draft;
-using samples::told_of;
-using samples::verdict_on;
-using wire::ExtType;
-using wire::NodeTag;
-using wire::Writer;
+using namespace samples;
 
 // "sound", or the name of the error, for an envelope with this payload.
-std::string verdict_on_payload(const std::function<void(Writer&)>& write,
+std::string verdict_on_payload(const Tokens& payload,
                                std::vector<std::uint64_t> shared = {}) {
   Draft draft;
   draft.manifest.imports = {{"json", ImportTime::kLoad, "json", "", "", 0},
                             {"os", ImportTime::kCall, "os", "", "", 0}};
   draft.shared = std::move(shared);
-  write(draft.payload);
+  put(draft.payload, payload);
   return told_of(draft);
 }
 
@@ -55,50 +46,30 @@ TEST(Verify, KnowsAShapeForEachTag) {
 }
 
 TEST(Verify, IdsAreBinary) {
-  const auto with_id = [](const std::function<void(Writer&)>& write_id) {
-    return verdict_on_payload([&](Writer& out) {
-      out.node(NodeTag::kIdentified, 2);
-      write_id(out);
-      out.nil();
-    });
+  const auto with_id = [](const Token& id) {
+    return verdict_on_payload({node(NodeTag::kIdentified, 2), id, kNil});
   };
-  EXPECT_EQ(with_id([](Writer& out) { out.binary({}); }), "sound");
-  EXPECT_EQ(with_id([](Writer& out) { out.nil(); }), "malformed");
-  EXPECT_EQ(with_id([](Writer& out) { out.text("id"); }), "malformed");
+  EXPECT_EQ(with_id(binary({})), "sound");
+  EXPECT_EQ(with_id(kNil), "malformed");
+  EXPECT_EQ(with_id("id"), "malformed");
 }
 
 TEST(Verify, ClassesNeedNoId) {
-  const auto with_id = [](const std::function<void(Writer&)>& write_id) {
-    return verdict_on_payload([&](Writer& out) {
-      out.node(NodeTag::kClass, 6);
-      write_id(out);
-      out.nil();
-      out.text("C");
-      out.array(0);
-      out.map(0);
-      out.map(0);
-    });
+  const auto with_id = [](const Token& id) {
+    return verdict_on_payload(
+        {node(NodeTag::kClass, 6), id, kNil, "C", array(0), map(0), map(0)});
   };
-  EXPECT_EQ(with_id([](Writer& out) { out.binary({}); }), "sound");
-  EXPECT_EQ(with_id([](Writer& out) { out.nil(); }), "sound");
-  EXPECT_EQ(with_id([](Writer& out) { out.integer(1); }), "malformed");
+  EXPECT_EQ(with_id(binary({})), "sound");
+  EXPECT_EQ(with_id(kNil), "sound");
+  EXPECT_EQ(with_id(1), "malformed");
 }
 
 TEST(Verify, NumbersOfBuffersAndPayloadsAreNotNegative) {
-  for (const NodeTag tag : {NodeTag::kBuffer, NodeTag::kStreamReference}) {
-    const auto with_number = [&](std::int64_t number) {
-      return verdict_on_payload([&](Writer& out) {
-        out.node(tag, 2);
-        out.integer(number);
-        if (tag == NodeTag::kBuffer) {
-          out.boolean(true);
-        } else {
-          out.integer(0);
-        }
-      });
-    };
-    EXPECT_EQ(with_number(0), "sound");
-    EXPECT_EQ(with_number(-1), "malformed");
+  const std::pair<NodeTag, Token> rows[] = {{NodeTag::kBuffer, true},
+                                            {NodeTag::kStreamReference, 0}};
+  for (const auto& [tag, second] : rows) {
+    EXPECT_EQ(verdict_on_payload({node(tag, 2), 0, second}), "sound");
+    EXPECT_EQ(verdict_on_payload({node(tag, 2), -1, second}), "malformed");
   }
 }
 
@@ -109,8 +80,7 @@ std::string verdict_on_stored(const std::vector<std::int64_t>& numbers) {
   draft.payload.clear();
   draft.payload.array(numbers.size());
   for (const std::int64_t number : numbers) {
-    draft.payload.node(NodeTag::kStored, 1);
-    draft.payload.integer(number);
+    put(draft.payload, {node(NodeTag::kStored, 1), number});
   }
   return told_of(draft);
 }
@@ -126,20 +96,12 @@ TEST(Verify, EachStoredBufferIsUsedAndThere) {
   EXPECT_EQ(verdict_on_stored({}), "bad_reference");
   EXPECT_EQ(verdict_on_stored({0, 1, 2}), "undeclared");
   EXPECT_EQ(verdict_on_stored({-1}), "malformed");
-  EXPECT_EQ(verdict_on_payload([](Writer& out) {
-              out.node(NodeTag::kStored, 1);
-              out.integer(0);
-            }),
-            "undeclared");
+  EXPECT_EQ(verdict_on_payload({node(NodeTag::kStored, 1), 0}), "undeclared");
 }
 
 TEST(Verify, StoredBuffersAreNoConstants) {
   BodyDraft body;
-  body.write_constants = [](Writer& out) {
-    out.array(1);
-    out.node(NodeTag::kStored, 1);
-    out.integer(0);
-  };
+  body.write_constants = Tokens{array(1), node(NodeTag::kStored, 1), 0};
   EXPECT_EQ(verdict_on_body(body), "malformed");
 }
 
@@ -150,61 +112,45 @@ TEST(Verify, NeedsNoBytesOfStoredBuffers) {
 }
 
 TEST(Verify, LetsAnEarlierPayloadHaveTheNamespaceOfAModule) {
-  for (const NodeTag tag : {NodeTag::kStreamReference, NodeTag::kPersistent}) {
-    const std::string verdict = verdict_on_payload([&](Writer& out) {
-      out.node(NodeTag::kModule, 3);
-      out.node(tag, tag == NodeTag::kStreamReference ? 2 : 1);
-      for (int i = 0; i < (tag == NodeTag::kStreamReference ? 2 : 1); ++i)
-        out.integer(0);
-      out.map(0);
-      out.boolean(false);
-    });
-    EXPECT_EQ(verdict, tag == NodeTag::kStreamReference ? "sound" : "malformed");
-  }
+  const Token earlier = Tokens{node(NodeTag::kStreamReference, 2), 0, 0};
+  const Token persistent = Tokens{node(NodeTag::kPersistent, 1), 0};
+  const auto with_namespace = [](const Token& names) {
+    return verdict_on_payload({node(NodeTag::kModule, 3), names, map(0), false});
+  };
+  EXPECT_EQ(with_namespace(earlier), "sound");
+  EXPECT_EQ(with_namespace(persistent), "malformed");
 }
 
 TEST(Verify, AcceptsEachExtension) {
-  EXPECT_EQ(verdict_on_payload([](Writer& out) {
-              out.array(5);
-              out.index(ExtType::kModule, 0);
-              out.extension(ExtType::kInteger, Bytes{1, 0, 0, 0, 0, 0, 0, 0, 0});
-              out.extension(ExtType::kComplex, Bytes(16));
-              out.extension(ExtType::kText, Bytes{0xed, 0xa0, 0x80});
-              out.singleton(wire::Singleton::kEllipsis);
-            }),
+  EXPECT_EQ(verdict_on_payload(
+                Tokens{array(5), module_of(0),
+                       extension(ExtType::kInteger, Bytes{1, 0, 0, 0, 0, 0, 0, 0, 0}),
+                       extension(ExtType::kComplex, Bytes(16)),
+                       extension(ExtType::kText, Bytes{0xed, 0xa0, 0x80}),
+                       singleton(wire::Singleton::kEllipsis)}),
             "sound");
 }
 
 TEST(Verify, RefusesUnknownExtensions) {
-  const auto write = [](Writer& out) { out.extension(ExtType{77}, Bytes{1}); };
-  EXPECT_EQ(verdict_on_payload(write), "unknown_tag");
-  const auto singleton = [](Writer& out) {
-    out.extension(ExtType::kSingleton, Bytes{9});
-  };
-  EXPECT_EQ(verdict_on_payload(singleton), "unknown_tag");
+  EXPECT_EQ(verdict_on_payload({extension(ExtType{77}, {1})}), "unknown_tag");
+  EXPECT_EQ(verdict_on_payload({extension(ExtType::kSingleton, Bytes{9})}),
+            "unknown_tag");
 }
 
 TEST(Verify, RefusesUnknownTags) {
-  const auto write = [](Writer& out) { out.node(NodeTag{200}, 0); };
-  EXPECT_EQ(verdict_on_payload(write), "unknown_tag");
+  EXPECT_EQ(verdict_on_payload({node(NodeTag{200}, 0)}), "unknown_tag");
 }
 
 TEST(Verify, RefusesATagThatStartsNoArray) {
-  EXPECT_EQ(verdict_on_payload([](Writer& out) {
-              out.array(2);
-              out.nil();
-              out.extension(ExtType::kNode, Bytes{1});
-            }),
+  EXPECT_EQ(verdict_on_payload({array(2), kNil, extension(ExtType::kNode, Bytes{1})}),
             "malformed");
 }
 
 TEST(Verify, RefusesNodesOfTheWrongLength) {
   for (const envelope::Shape& shape : envelope::kShapes) {
     if (shape.most == envelope::kMany) continue;
-    EXPECT_EQ(verdict_on_payload([&](Writer& out) {
-                out.node(shape.tag, shape.most + 1u);
-                for (int i = 0; i <= shape.most; ++i) out.nil();
-              }),
+    EXPECT_EQ(verdict_on_payload(
+                  {node(shape.tag, shape.most + 1u), times(shape.most + 1u, kNil)}),
               "malformed")
         << shape.name;
   }
@@ -218,12 +164,9 @@ TEST(Verify, RefusesNodesWithValuesOfTheWrongType) {
         shape.parts[0].rule == envelope::Rule::kObjectOrEmpty) {
       continue;
     }
-    EXPECT_EQ(verdict_on_payload([&](Writer& out) {
-                out.node(shape.tag, shape.most);
-                for (int i = 0; i < shape.most; ++i) {
-                  out.extension(ExtType::kComplex, Bytes(16));
-                }
-              }),
+    EXPECT_EQ(verdict_on_payload(
+                  {node(shape.tag, shape.most),
+                   times(shape.most, extension(ExtType::kComplex, Bytes(16)))}),
               "malformed")
         << shape.name;
   }
@@ -231,8 +174,7 @@ TEST(Verify, RefusesNodesWithValuesOfTheWrongType) {
 
 TEST(Verify, RefusesIntegersThatNeedNoExtension) {
   const auto verdict_on_integer = [](const Bytes& bytes) {
-    return verdict_on_payload(
-        [&](Writer& out) { out.extension(ExtType::kInteger, bytes); });
+    return verdict_on_payload({extension(ExtType::kInteger, bytes)});
   };
   EXPECT_EQ(verdict_on_integer({1}), "malformed");
   EXPECT_EQ(verdict_on_integer({0, 0xff, 0, 0, 0, 0, 0, 0, 0}), "malformed");
@@ -241,26 +183,18 @@ TEST(Verify, RefusesIntegersThatNeedNoExtension) {
 }
 
 TEST(Verify, RefusesTextThatIsNotUtf8) {
-  EXPECT_EQ(verdict_on_payload([](Writer& out) { out.text("\xff"); }), "malformed");
+  EXPECT_EQ(verdict_on_payload({"\xff"}), "malformed");
 }
 
 TEST(Verify, RefusesEmptyOutsideCells) {
-  const auto empty = [](Writer& out) { out.singleton(wire::Singleton::kEmpty); };
-  EXPECT_EQ(verdict_on_payload(empty), "malformed");
-  EXPECT_EQ(verdict_on_payload([&](Writer& out) {
-              out.node(NodeTag::kCell, 1);
-              empty(out);
-            }),
-            "sound");
+  const Token empty = singleton(wire::Singleton::kEmpty);
+  EXPECT_EQ(verdict_on_payload({empty}), "malformed");
+  EXPECT_EQ(verdict_on_payload({node(NodeTag::kCell, 1), empty}), "sound");
 }
 
 TEST(Verify, RefusesReferencesThatMeanNothing) {
   const auto refer_to = [](std::uint64_t number) {
-    return [number](Writer& out) {
-      out.array(2);
-      out.array(0);
-      out.index(ExtType::kReference, number);
-    };
+    return Tokens{array(2), array(0), reference(number)};
   };
   EXPECT_EQ(verdict_on_payload(refer_to(0), {1}), "sound");
   EXPECT_EQ(verdict_on_payload(refer_to(0)), "bad_reference");
@@ -268,32 +202,16 @@ TEST(Verify, RefusesReferencesThatMeanNothing) {
 }
 
 TEST(Verify, AcceptsACycle) {
-  EXPECT_EQ(verdict_on_payload(
-                [](Writer& out) {
-                  out.array(1);
-                  out.index(ExtType::kReference, 0);
-                },
-                {0}),
-            "sound");
+  EXPECT_EQ(verdict_on_payload({array(1), reference(0)}, {0}), "sound");
 }
 
 TEST(Verify, RefusesReferencesToWhatHasNotComeYet) {
-  EXPECT_EQ(verdict_on_payload(
-                [](Writer& out) {
-                  out.array(2);
-                  out.index(ExtType::kReference, 0);
-                  out.array(0);
-                },
-                {4}),
+  EXPECT_EQ(verdict_on_payload({array(2), reference(0), array(0)}, {4}),
             "bad_reference");
 }
 
 TEST(Verify, RefusesPositionsThatNoObjectStartsAt) {
-  const auto write = [](Writer& out) {
-    out.array(2);
-    out.text("text");
-    out.index(ExtType::kReference, 0);
-  };
+  const auto write = Tokens{array(2), "text", reference(0)};
   EXPECT_EQ(verdict_on_payload(write, {1}), "sound");
   EXPECT_EQ(verdict_on_payload(write, {2}), "bad_reference");
   EXPECT_EQ(verdict_on_payload(write, {1000}), "bad_reference");
@@ -301,77 +219,44 @@ TEST(Verify, RefusesPositionsThatNoObjectStartsAt) {
 }
 
 TEST(Verify, RefusesPositionsListedTwiceOrNeverUsed) {
-  const auto write = [](Writer& out) {
-    out.array(2);
-    out.array(0);
-    out.index(ExtType::kReference, 0);
-  };
+  const auto write = Tokens{array(2), array(0), reference(0)};
   EXPECT_EQ(verdict_on_payload(write, {1, 1}), "bad_reference");
   EXPECT_EQ(verdict_on_payload(write, {1, 0}), "bad_reference");
 }
 
 TEST(Verify, RefusesReferencesNumberedOutOfOrder) {
-  EXPECT_EQ(verdict_on_payload(
-                [](Writer& out) {
-                  out.array(4);
-                  out.array(0);
-                  out.array(0);
-                  out.index(ExtType::kReference, 1);
-                  out.index(ExtType::kReference, 0);
-                },
-                {1, 2}),
-            "bad_reference");
+  EXPECT_EQ(
+      verdict_on_payload(
+          Tokens{array(4), array(0), array(0), reference(1), reference(0)}, {1, 2}),
+      "bad_reference");
 }
 
 TEST(Verify, RefusesAReferenceToALessThanFittingNode) {
-  EXPECT_EQ(verdict_on_payload(
-                [](Writer& out) {
-                  out.array(2);
-                  out.array(0);
-                  out.node(NodeTag::kFunction, 4);
-                  out.integer(0);
-                  out.index(ExtType::kReference, 0);
-                  out.array(0);
-                  out.map(0);
-                },
-                {1}),
-            "undeclared");  // The code comes first; with code, see below.
-  Draft draft;
+  const Tokens payload = {array(2), array(0),     node(NodeTag::kFunction, 4),
+                          0,        reference(0), array(0),
+                          map(0)};
+  EXPECT_EQ(verdict_on_payload(payload, {1}), "undeclared");  // The code comes first.
+  Draft draft(payload);
   draft.code.push_back(BodyDraft().body());
   draft.shared = {1};
-  draft.payload.array(2);
-  draft.payload.array(0);
-  draft.payload.node(NodeTag::kFunction, 4);
-  draft.payload.integer(0);
-  draft.payload.index(ExtType::kReference, 0);
-  draft.payload.array(0);
-  draft.payload.map(0);
   EXPECT_EQ(verdict_on(draft).error().code, ErrorCode::kBadReference);
 }
 
 TEST(Verify, RefusesModulesThatTheManifestDoesNotList) {
-  const auto use = [](std::uint64_t index) {
-    return [index](Writer& out) { out.index(ExtType::kModule, index); };
-  };
+  const auto use = [](std::uint64_t index) { return Tokens{module_of(index)}; };
   EXPECT_EQ(verdict_on_payload(use(0)), "sound");
   EXPECT_EQ(verdict_on_payload(use(1)), "undeclared");  // Needed when called only.
   EXPECT_EQ(verdict_on_payload(use(2)), "undeclared");
 }
 
 TEST(Verify, RefusesCodeThatIsNotThere) {
-  EXPECT_EQ(verdict_on_payload([](Writer& out) { samples::write_code(out, 0); }),
-            "undeclared");
+  EXPECT_EQ(verdict_on_payload({code_node(0)}), "undeclared");
 }
 
 TEST(Verify, RefusesFunctionFieldsTwiceOrUnknown) {
   const auto verdict_on_fields = [](std::uint64_t one, std::uint64_t other) {
-    Draft draft;
+    Draft draft({function_head(0, 2), one, kNil, other, kNil});
     draft.code.push_back(BodyDraft().body());
-    samples::start_function(draft.payload, 0, 2);
-    draft.payload.unsigned_integer(one);
-    draft.payload.nil();
-    draft.payload.unsigned_integer(other);
-    draft.payload.nil();
     return told_of(draft);
   };
   EXPECT_EQ(verdict_on_fields(2, 3), "sound");
@@ -381,9 +266,7 @@ TEST(Verify, RefusesFunctionFieldsTwiceOrUnknown) {
 }
 
 TEST(Verify, StopsAtTheLimitOfDepth) {
-  Draft draft;
-  for (int i = 0; i < 5; ++i) draft.payload.array(1);
-  draft.payload.nil();
+  Draft draft({times(5, array(1)), kNil});
   Limits limits;
 
   limits.max_depth = 5;
@@ -393,9 +276,7 @@ TEST(Verify, StopsAtTheLimitOfDepth) {
 }
 
 TEST(Verify, WalksAMillionNestedTuples) {
-  Draft draft;
-  for (int i = 0; i < 1000000; ++i) draft.payload.node(NodeTag::kTuple, 1);
-  draft.payload.nil();
+  Draft draft({times(1000000, node(NodeTag::kTuple, 1)), kNil});
 
   EXPECT_TRUE(verdict_on(draft));
 }
