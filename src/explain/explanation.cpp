@@ -1,5 +1,5 @@
 // Queries that all views of an explanation share: the paths of parts, and the parts
-// that account for most of the size. Tested by tests/explain/part_path_test.cpp and
+// that account for most of the size. Tested by tests/explain/part_queries_test.cpp and
 // explanation_text_test.cpp.
 
 #include "waybill/explanation.h"

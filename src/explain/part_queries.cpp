@@ -1,4 +1,4 @@
-// Tested by tests/explain/largest_parts_test.cpp and holders_test.cpp.
+// Tested by tests/explain/part_queries_test.cpp.
 
 #include "explain/part_queries.h"
 

@@ -1,4 +1,4 @@
-// Tested by tests/verify/definitions_test.cpp and tests/diff/random_payload_test.cpp.
+// Tested by tests/verify/verify_test.cpp and tests/diff/diff_test.cpp.
 
 #include "format/definitions.h"
 

@@ -1,7 +1,6 @@
 // Opens envelopes, checks them against a Python, and replaces their application field.
 // See docs/wire_format.md for the bytes.
-// Tested by tests/format/envelope_test.cpp, corruption_test.cpp, application_test.cpp
-// and source_units_test.cpp.
+// Tested by tests/format/envelope_test.cpp, frame_test.cpp and source_units_test.cpp.
 
 #include "waybill/envelope.h"
 

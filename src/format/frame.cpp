@@ -1,5 +1,5 @@
-// See docs/wire_format.md for the bytes. Tested by tests/format/envelope_test.cpp,
-// corruption_test.cpp, frame_test.cpp and plain_test.cpp.
+// See docs/wire_format.md for the bytes. Tested by tests/format/envelope_test.cpp and
+// frame_test.cpp.
 
 #include "format/frame.h"
 

@@ -1,7 +1,7 @@
 // The manifest's section: a map of records, the file names that they share,
 // substitutions and the environment. Later formats may append fields to records and
 // keys to the map; readers skip both.
-// Tested by tests/format/manifest_test.cpp and environment_test.cpp.
+// Tested by tests/format/manifest_test.cpp.
 
 #include "waybill/manifest.h"
 

@@ -1,4 +1,4 @@
-// Tested by tests/verify/verify_locations_test.cpp and tests/cli/test_inspect_code.py.
+// Tested by tests/verify/verify_code_test.cpp and tests/cli/test_inspect_code.py.
 
 #include "format/source_locations.h"
 

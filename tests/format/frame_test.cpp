@@ -7,8 +7,10 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
 #include "format/samples.h"
 #include "waybill/envelope.h"
+#include "waybill/report.h"
 
 namespace waybill {
 namespace {
@@ -110,6 +112,159 @@ TEST(Unmeasured, IsFarFromAllLimits) {
     EXPECT_FALSE(sound(bytes, near));
   }
 }
+
+// Plain envelopes are told apart from all others, and only sound ones count.
+
+Bytes plain() {
+  Draft draft({array(2), 1, "two"});
+  return draft.sealed();
+}
+
+std::size_t found(const Bytes& bytes, const Limits& limits = {}) {
+  std::vector<std::uint64_t> shared;
+  return envelope::find_plain_payload(bytes, limits, shared);
+}
+
+TEST(Plain, FindsThePayloadWhereOpenFindsIt) {
+  const Bytes bytes = plain();
+
+  const Result<Envelope> envelope = open(bytes);
+
+  ASSERT_TRUE(envelope);
+  EXPECT_EQ(found(bytes), envelope->payload.offset);
+  EXPECT_TRUE(envelope::has_plain_end(bytes, envelope->debug_info.offset));
+}
+
+TEST(Plain, ReadsSharedPositions) {
+  Draft draft;
+  draft.shared = {1, 300};
+  draft.payload.nil();
+  std::vector<std::uint64_t> shared;
+
+  EXPECT_NE(envelope::find_plain_payload(draft.sealed(), {}, shared), 0u);
+
+  EXPECT_EQ(shared, (std::vector<std::uint64_t>{1, 300}));
+}
+
+TEST(Plain, LeavesEnvelopesWithCodeOrImportsAlone) {
+  EXPECT_EQ(found(samples::function_envelope()), 0u);
+}
+
+TEST(Plain, LeavesInputBeyondALimitAlone) {
+  const Bytes bytes = plain();
+  Limits limits;
+  limits.max_bytes = bytes.size() - 1;
+  EXPECT_EQ(found(bytes, limits), 0u);
+  limits = {};
+  limits.max_values = bytes.size() - 1;
+  EXPECT_EQ(found(bytes, limits), 0u);
+}
+
+TEST(Plain, NoPrefixIsPlainAndSound) {
+  const Bytes bytes = plain();
+  const std::size_t end = open(bytes)->debug_info.offset;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const BytesView cut = BytesView(bytes).first(size);
+    std::vector<std::uint64_t> shared;
+    const std::size_t start = envelope::find_plain_payload(cut, {}, shared);
+    EXPECT_TRUE(start == 0 || start == open(bytes)->payload.offset);
+    if (size < end) continue;
+    EXPECT_FALSE(envelope::has_plain_end(cut, end)) << size;
+  }
+}
+
+TEST(Plain, NoChangedByteIsSound) {
+  const Bytes bytes = plain();
+  const std::size_t end = open(bytes)->debug_info.offset;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    Bytes changed = bytes;
+    changed[i] = static_cast<std::uint8_t>(~changed[i]);
+    EXPECT_FALSE(envelope::has_plain_end(changed, end)) << i;
+  }
+}
+
+TEST(Plain, NothingMayFollow) {
+  Bytes bytes = plain();
+  const std::size_t end = open(bytes)->debug_info.offset;
+  bytes.push_back(0);
+  EXPECT_FALSE(envelope::has_plain_end(bytes, end));
+}
+
+TEST(Plain, MayBeSigned) {
+  Bytes bytes = plain();
+  const std::size_t end = open(bytes)->debug_info.offset;
+  bytes.pop_back();
+  const std::uint8_t signature[] = {0xc4, 2, 1, 2};
+  bytes.insert(bytes.end(), std::begin(signature), std::end(signature));
+  EXPECT_TRUE(envelope::has_plain_end(bytes, end));
+  EXPECT_TRUE(open_whole(bytes));
+}
+
+// Repairs the digest, so that what it hides from the sender's accidents is reached.
+void repair_digest(Bytes& bytes, std::size_t head) {
+  const std::size_t digest = head - 11;  // bin 8, eight bytes, nil.
+  const auto fresh = base::digest_of(BytesView(bytes).first(digest));
+  std::copy(fresh.begin(), fresh.end(), bytes.begin() + digest + 2);
+}
+
+class Corruption : public testing::TestWithParam<Bytes> {};
+
+TEST_P(Corruption, EveryCutIsAnErrorInsideTheInput) {
+  const Bytes& bytes = GetParam();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const Bytes cut(bytes.begin(), bytes.begin() + size);
+
+    const Result<Envelope> envelope = open(cut);
+
+    ASSERT_FALSE(envelope) << size;
+    EXPECT_EQ(envelope.error().code, ErrorCode::kTruncated) << size;
+    EXPECT_LE(envelope.error().offset, size);
+  }
+}
+
+TEST_P(Corruption, EveryFlippedBitIsAnErrorInsideTheInput) {
+  for (std::size_t i = 0; i < GetParam().size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes bytes = GetParam();
+      bytes[i] ^= static_cast<std::uint8_t>(1 << bit);
+
+      const Result<Envelope> envelope = open_whole(bytes);
+
+      ASSERT_FALSE(envelope) << i << " bit " << bit;
+      EXPECT_LE(envelope.error().offset, bytes.size());
+    }
+  }
+}
+
+TEST_P(Corruption, EveryByteMayBeAnythingWithoutACrash) {
+  const std::size_t head = open(GetParam())->bytes.size();
+  for (std::size_t i = 0; i < GetParam().size(); ++i) {
+    for (int byte = 0; byte < 256; ++byte) {
+      Bytes bytes = GetParam();
+      bytes[i] = static_cast<std::uint8_t>(byte);
+      if (i + 11 < head) repair_digest(bytes, head);
+      const Result<Envelope> envelope = open(bytes);
+      if (!envelope) {
+        EXPECT_LE(envelope.error().offset, bytes.size());
+        continue;
+      }
+
+      const Result<VerifiedEnvelope> verdict = verify(*envelope);
+
+      if (!verdict) {
+        EXPECT_LE(verdict.error().offset, bytes.size());
+      }
+      if (byte % 16 == 5) {
+        EXPECT_FALSE(report_json(*envelope).empty());
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, Corruption,
+                         testing::Values(samples::data_envelope(),
+                                         samples::function_envelope(),
+                                         samples::buffers_envelope()));
 
 }  // namespace
 }  // namespace waybill
