@@ -15,6 +15,7 @@ class Story:
     worker: str = ""  # What the worker does when the first is there,
     home: str = ""  # and the home, before it sends again.
     sent: str = SENT
+    again: str = ""  # What is sent then; as before if it is empty.
 
     def demand(self, home, worker):
         """Plays it."""
@@ -23,6 +24,6 @@ class Story:
         worker.do(self.worker)
         home.do(self.home)
 
-        worker.load(home.dumps(self.sent))
+        worker.load(home.dumps(self.again or self.sent))
 
         assert worker.get(self.read) == self.expected

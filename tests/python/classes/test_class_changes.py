@@ -3,27 +3,6 @@
 import pytest
 from class_stories import Story
 
-# ---- Programs that gave stale results
-
-
-def test_a_registry_knows_the_class_that_the_sender_has_added(places):
-    home, worker = places
-    home.do("""
-    class Plugin:
-        kinds = {}
-        def __init_subclass__(cls): Plugin.kinds[cls.__name__] = cls
-    class Csv(Plugin): pass
-    """)
-    worker.load(home.dumps("{'get': lambda: sorted(Plugin.kinds)}"))
-    assert worker.get("get()") == ["Csv"]
-    home.do("class Json(Plugin): pass")
-
-    payload = home.dumps("{'get': lambda: (Json.__name__, sorted(Plugin.kinds))}")
-    worker.load(payload)
-
-    assert worker.get("get()") == ("Json", ["Csv", "Json"])
-
-
 # ---- Whatever is sent that needs the class
 
 SOURCE = """
@@ -215,6 +194,28 @@ STORIES = {
         read="[a is b for a, b in zip(held, (K.x, K.y, K.y['a'], K.z))]",
         expected=[True] * 4,
     ),
+    "instances that are there see the change": Story(
+        define="class K: x = 1",
+        sent="{'one': K()}",
+        home="K.x = 2",
+        again="{'other': K()}",
+        read="one.x, other.x, type(one) is type(other)",
+        expected=(2, 2, True),
+    ),
+    "a registry knows the class that the sender has added": Story(
+        define="""
+        class Plugin:
+            kinds = {}
+            def __init_subclass__(cls): Plugin.kinds[cls.__name__] = cls
+        class Csv(Plugin): pass
+        """,
+        sent="{'get': lambda: sorted(Plugin.kinds)}",
+        worker="assert get() == ['Csv']",
+        home="class Json(Plugin): pass",
+        again="{'get': lambda: (Json.__name__, sorted(Plugin.kinds))}",
+        read="get()",
+        expected=("Json", ["Csv", "Json"]),
+    ),
 }
 
 
@@ -251,14 +252,3 @@ def test_what_the_worker_has_deleted_returns_only_when_the_sender_changes_it(pla
     worker.load(home.dumps("{'K': K}"))
 
     assert worker.get("K.x") == 2
-
-
-def test_instances_that_are_there_see_the_change(places):
-    home, worker = places
-    home.do("class K: x = 1")
-    worker.load(home.dumps("{'one': K()}"))
-    home.do("K.x = 2")
-
-    worker.load(home.dumps("{'other': K()}"))
-
-    assert worker.get("one.x, other.x, type(one) is type(other)") == (2, 2, True)

@@ -189,11 +189,40 @@ STORIES = {
         read="names()",
         expected=([], ["w"]),
     ),
+    "a class that comes later gets the object that is there": Story(
+        define="table = {'a': 1}\nclass K: x = table",
+        worker="K.x['w'] = 3; held = K.x",
+        home="class L: y = table",
+        again="{'K': K, 'L': L}",
+        read="K.x is L.y is held",
+        expected=True,
+    ),
+    "an attribute that moves to another name is the payload's": Story(
+        define="class K: x = {'a': 1}",
+        worker="K.x['w'] = 3",
+        home="K.y = K.x; del K.x; K.y['b'] = 2",
+        again="{'K': K, 'y': K.y}",
+        read="hasattr(K, 'x'), K.y is y, K.y",
+        expected=(False, True, {"a": 1, "b": 2}),
+    ),
+    "an instance that is an attribute is the one that is there": Story(
+        define="""
+        class K:
+            def __init__(self): self.count = 0
+            def add(self): self.count += 1; return self.count
+        K.only = K()
+        def get(): return K.only
+        """,
+        sent="{'get': get, 'only': K.only}",
+        worker="assert [get().add(), only.add()] == [1, 2]",
+        read="get() is only is type(only).only, only.add()",
+        expected=(True, 3),
+    ),
 }
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
-def test_a_global_may_be_state_of_a_class(places, story):
+def test_an_object_of_a_class_is_one_wherever_it_is_named(places, story):
     story.demand(*places)
 
 
@@ -235,36 +264,6 @@ def test_two_classes_that_share_an_object_share_it_afterwards(places):
     for one in ("{'L': L}", "{'K': K}"):
         worker.load(home.dumps(one))
         assert worker.get("K.x is L.y, sorted(K.x)") == (True, ["a", "b", "w"])
-
-
-def test_a_class_that_comes_later_gets_the_object_that_is_there(places):
-    home, worker = places
-    home.do("table = {'a': 1}\nclass K: x = table")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.x['w'] = 3; held = K.x")
-    home.do("class L: y = table")
-
-    worker.load(home.dumps("{'K': K, 'L': L}"))
-
-    assert worker.get("K.x is L.y is held")
-
-
-def test_an_instance_that_is_an_attribute_is_the_one_that_is_there(places):
-    home, worker = places
-    home.do("""
-    class K:
-        def __init__(self): self.count = 0
-        def add(self): self.count += 1; return self.count
-    K.only = K()
-    def get(): return K.only
-    """)
-    payload = "{'get': get, 'only': K.only}"
-    worker.load(home.dumps(payload))
-    assert worker.get("[get().add(), only.add()]") == [1, 2]
-
-    worker.load(home.dumps(payload))
-
-    assert worker.get("get() is only is type(only).only, only.add()") == (True, 3)
 
 
 @pytest.mark.xfail(strict=True, reason="what refers to a value from inside it")
@@ -319,20 +318,4 @@ def test_an_attribute_that_stands_in_another_stays_one_object(places):
     assert worker.get("K.x is K.all['x'] is K.list[0] is held, sorted(K.x)") == (
         True,
         ["a", "b", "w"],
-    )
-
-
-def test_an_attribute_that_moves_to_another_name_is_the_payloads(places):
-    home, worker = places
-    home.do("class K: x = {'a': 1}")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.x['w'] = 3")
-    home.do("K.y = K.x; del K.x; K.y['b'] = 2")
-
-    worker.load(home.dumps("{'K': K, 'y': K.y}"))
-
-    assert worker.get("hasattr(K, 'x'), K.y is y, K.y") == (
-        False,
-        True,
-        {"a": 1, "b": 2},
     )
