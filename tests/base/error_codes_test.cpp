@@ -86,8 +86,7 @@ TEST(ErrorCodes, BadReference) {
 
 TEST(ErrorCodes, LimitExceeded) {
   const Bytes bytes = samples::data_envelope();
-  Limits limits;
-  limits.max_values = 5;
+  Limits limits = {.max_values = 5};
   EXPECT_EQ(text_of(open(bytes, limits)),
             "limit_exceeded at byte 7: more values than max_values allows");
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/fails.h"
 #include "bytecode/exception_entries.h"
 
 namespace waybill::bytecode {
@@ -214,10 +215,8 @@ TEST(ExceptionEntries, BrokenTablesAreMalformed) {
   const Bytes overlapping{0x80, 4, 0, 0, 0x82, 1, 0, 0};
 
   for (const Bytes& table : {cut, endless, outside, overlapping}) {
-    const auto entries = read_exception_entries(table, 16);
-    ASSERT_FALSE(entries);
-    EXPECT_EQ(entries.error().code, ErrorCode::kMalformed);
-    EXPECT_LE(entries.error().offset, 16u);
+    EXPECT_THAT(read_exception_entries(table, 16),
+                Fails(ErrorCode::kMalformed, testing::Le(16u)));
   }
 }
 

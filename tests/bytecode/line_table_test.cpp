@@ -2,6 +2,8 @@
 
 #include "bytecode/line_table.h"
 
+#include "base/fails.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,11 +20,9 @@ constexpr std::uint8_t entry(unsigned form, unsigned units) {
 }
 
 void expect_malformed(const Bytes& table, std::size_t offset, const char* words) {
-  const Result<void> checked = check_line_table(table, 8);
-  ASSERT_FALSE(checked) << words;
-  EXPECT_EQ(checked.error().code, ErrorCode::kMalformed);
-  EXPECT_EQ(checked.error().offset, offset);
-  EXPECT_THAT(checked.error().detail, testing::HasSubstr(words));
+  EXPECT_THAT(check_line_table(table, 8),
+              Fails(ErrorCode::kMalformed, offset, testing::HasSubstr(words)))
+      << words;
 }
 
 TEST(LineTable, MayBeEmptyOrEndEarly) {

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "base/fails.h"
 #include "bytecode/opcode_table.h"
 
 namespace waybill::bytecode {
@@ -77,11 +78,7 @@ void expect_sound(const Draft& draft) {
 // `offset` counts in the instructions.
 void expect_malformed(const Draft& draft, std::size_t offset, const char* words,
                       ErrorCode code = ErrorCode::kMalformed) {
-  const Result<void> verdict = draft.verdict();
-  ASSERT_FALSE(verdict) << words;
-  EXPECT_EQ(verdict.error().code, code);
-  EXPECT_EQ(verdict.error().offset, 100 + offset) << verdict.error().detail;
-  EXPECT_THAT(verdict.error().detail, HasSubstr(words));
+  EXPECT_THAT(draft.verdict(), Fails(code, 100 + offset, HasSubstr(words))) << words;
 }
 
 Draft ended(Draft draft) { return draft.op("RETURN_VALUE"); }
@@ -92,9 +89,7 @@ TEST(Soundness, KnowsFiveVersions) {
     expect_sound(Draft(version).op("RESUME").op("RETURN_VALUE"));
   }
   for (const int version : {0, 310, 316}) EXPECT_FALSE(is_known_version(version));
-  const Result<void> verdict = Draft(316).verdict();
-  ASSERT_FALSE(verdict);
-  EXPECT_EQ(verdict.error().code, ErrorCode::kPythonMismatch);
+  EXPECT_THAT(Draft(316).verdict(), Fails(ErrorCode::kPythonMismatch));
 }
 
 TEST(Soundness, RefusesOpcodesThatAreNotThereOrNotForCode) {
@@ -293,11 +288,9 @@ Draft guarded(Bytes exceptions) {
 }
 
 void expect_bad_entry(const Bytes& exceptions, std::size_t offset, const char* words) {
-  const Result<void> verdict = guarded(exceptions).verdict();
-  ASSERT_FALSE(verdict) << words;
-  EXPECT_EQ(verdict.error().code, ErrorCode::kMalformed);
-  EXPECT_EQ(verdict.error().offset, 5000 + offset);
-  EXPECT_THAT(verdict.error().detail, HasSubstr(words));
+  EXPECT_THAT(guarded(exceptions).verdict(),
+              Fails(ErrorCode::kMalformed, 5000 + offset, HasSubstr(words)))
+      << words;
 }
 
 TEST(Soundness, HandlersBeginAtInstructions) {

@@ -72,9 +72,7 @@ TEST(Diff, OfBuffersThatMovedIsNone) {
   std::swap(draft.buffers[0], draft.buffers[1]);
   draft.payload.clear();
   draft.payload.array(3);
-  for (const std::uint64_t number : {0, 1, 1}) {
-    put(draft.payload, {stored(number)});
-  }
+  for (const std::uint64_t number : {0, 1, 1}) put(draft.payload, {stored(number)});
 
   const ParsedJson found = diff_of(buffers_envelope(), draft.sealed());
 
@@ -186,8 +184,7 @@ TEST(Diff, CutsWhatIsToldAtEachUse) {
 TEST(Diff, SurvivesEachSpoiltByte) {
   const Bytes sound = function_envelope();
   const Envelope original = *open(sound);
-  ReportOptions report;
-  report.instructions = true;
+  ReportOptions report = {.instructions = true};
   int opened = 0;
   for (std::size_t at = 0; at + 11 < sound.size(); ++at) {
     for (const int change : {1, 2, 0x10, 0x40, 0x80}) {

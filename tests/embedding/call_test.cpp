@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/fails.h"
 #include "embedding/python.h"
 #include "waybill/gil.h"
 #include "waybill/signature.h"
@@ -46,10 +47,7 @@ TEST(Call, IsRefusedOnItsTermsBeforeAnythingRuns) {
   const Interpreter python = started();
   const CallOptions options = {.load = {.policy = std::make_shared<Policy>()}};
 
-  const Result<Bytes> outcome = call(call_of("return 1"), options);
-
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().code, ErrorCode::kRefused);
+  EXPECT_THAT(call(call_of("return 1"), options), Fails(ErrorCode::kRefused));
 }
 
 TEST(Call, IsMalformedIfThePayloadIsNone) {
@@ -63,10 +61,7 @@ TEST(Call, IsMalformedIfThePayloadIsNone) {
 }
 
 TEST(Call, NeedsAnInterpreter) {
-  const Result<Bytes> outcome = call(Bytes{1});
-
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().code, ErrorCode::kRaised);
+  EXPECT_THAT(call(Bytes{1}), Fails(ErrorCode::kRaised));
 }
 
 TEST(Call, SignsTheOutcome) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/fails.h"
 #include "embedding/python.h"
 #include "waybill/call.h"
 #include "waybill/gil.h"
@@ -76,11 +77,8 @@ TEST(Interpreter, GoesOnIfItIsToEndInAGilScope) {
 TEST(Interpreter, IsOneAtATime) {
   const Interpreter python = started();
 
-  const Result<Interpreter> second = Interpreter::start();
-
-  ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().code, ErrorCode::kRaised);
-  EXPECT_NE(second.error().detail.find("already"), std::string::npos);
+  EXPECT_THAT(Interpreter::start(),
+              Fails(ErrorCode::kRaised, testing::_, testing::HasSubstr("already")));
   EXPECT_EQ(text_of("1"), "1");
 }
 
@@ -134,12 +132,9 @@ TEST(Interpreter, LeavesSignalsToTheProgramUnlessToldTo) {
 
 TEST(Interpreter, DoesNotStartAsAProgramThatIsNone) {
   for (const char* program : {"/no/such/place/bin/python3", "/bin/false"}) {
-    const Result<Interpreter> python = Interpreter::start({.program = program});
-
-    ASSERT_FALSE(python) << program;
-    EXPECT_EQ(python.error().code, ErrorCode::kRaised);
-    EXPECT_NE(python.error().detail.find(program), std::string::npos)
-        << python.error().detail;
+    EXPECT_THAT(Interpreter::start({.program = program}),
+                Fails(ErrorCode::kRaised, testing::_, testing::HasSubstr(program)))
+        << program;
     EXPECT_EQ(Py_IsInitialized(), 0);
   }
   const Interpreter python = started();

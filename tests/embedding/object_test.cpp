@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "base/fails.h"
 #include "embedding/python.h"
 #include "waybill/envelope.h"
 #include "waybill/gil.h"
@@ -62,14 +63,9 @@ TEST(Encode, TellsThePathToWhatCannotTravel) {
   const Interpreter python = started();
   const GilScope gil;
 
-  const Result<Bytes> encoded =
-      encode(evaluate("{'a': [threading.Lock()]}", "import threading").get());
-
-  ASSERT_FALSE(encoded);
-  EXPECT_EQ(encoded.error().code, ErrorCode::kRaised);
-  EXPECT_NE(encoded.error().detail.find("obj['a'][0] (_thread.lock)"),
-            std::string::npos)
-      << encoded.error().detail;
+  EXPECT_THAT(encode(evaluate("{'a': [threading.Lock()]}", "import threading").get()),
+              Fails(ErrorCode::kRaised, testing::_,
+                    testing::HasSubstr("obj['a'][0] (_thread.lock)")));
   EXPECT_EQ(PyErr_Occurred(), nullptr);
 }
 
@@ -181,12 +177,7 @@ TEST(Decode, GivesErrorsOfTheCoreWithCodeAndOffset) {
   const Error expected = open_whole(bytes).error();
   const GilScope gil;
 
-  const Result<Object> object = decode(bytes);
-
-  ASSERT_FALSE(object);
-  EXPECT_EQ(object.error().code, expected.code);
-  EXPECT_EQ(object.error().offset, expected.offset);
-  EXPECT_EQ(object.error().detail, expected.detail);
+  EXPECT_THAT(decode(bytes), Fails(expected.code, expected.offset, expected.detail));
 }
 
 TEST(Decode, RefusesWhatTheTermsDoNotAllow) {
@@ -197,9 +188,7 @@ TEST(Decode, RefusesWhatTheTermsDoNotAllow) {
   const GilScope gil;
 
   EXPECT_TRUE(decode(data, load_options));
-  const Result<Object> object = decode(function, load_options);
-  ASSERT_FALSE(object);
-  EXPECT_EQ(object.error().code, ErrorCode::kRefused);
+  EXPECT_THAT(decode(function, load_options), Fails(ErrorCode::kRefused));
 }
 
 TEST(Decode, TellsWhichModuleIsMissing) {

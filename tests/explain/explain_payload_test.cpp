@@ -180,15 +180,30 @@ TEST(ExplainPayload, NamesCellsByFreeVariables) {
   body.local_kinds = {0x80, 0x80};
   body.instructions = {149, 2, 151, 0, 100, 0, 83, 0};
   draft.code.push_back(body.body());
-  draft.shared = {0};
-  put(draft.payload, {array(2), node(NodeTag::kFunction, 4), 0});
-  draft.shared[0] = draft.payload.size();
-  put(draft.payload, {main_namespace(), array(2)});
-  draft.shared.push_back(draft.payload.size());
-  put(draft.payload,
-      {node(NodeTag::kCell, 0), node(NodeTag::kCell, 0), map(1), 1, array(2), array(0),
-       array(0), node(NodeTag::kFunction, 4), 0, reference(0), array(2), reference(1),
-       node(NodeTag::kCell, 0), map(1), 1, array(1), map(0)});
+  put(draft.payload, {array(2),
+                      node(NodeTag::kFunction, 4),
+                      0,
+                      draft.here(),
+                      main_namespace(),
+                      array(2),
+                      draft.here(),
+                      node(NodeTag::kCell, 0),
+                      node(NodeTag::kCell, 0),
+                      map(1),
+                      1,
+                      array(2),
+                      array(0),
+                      array(0),
+                      node(NodeTag::kFunction, 4),
+                      0,
+                      reference(0),
+                      array(2),
+                      reference(1),
+                      node(NodeTag::kCell, 0),
+                      map(1),
+                      1,
+                      array(1),
+                      map(0)});
 
   const auto parts = by_path(explained(draft.sealed()));
 
@@ -236,9 +251,7 @@ TEST(ExplainPayload, KeysThatAreTooLongAreCut) {
 TEST(ExplainPayload, FoldsTheSmallestOfTooManyParts) {
   Draft draft;
   draft.payload.array(100'001);
-  for (int i = 0; i < 100'000; ++i) {
-    put(draft.payload, {array(1), 1});
-  }
+  for (int i = 0; i < 100'000; ++i) put(draft.payload, {array(1), 1});
   put(draft.payload, {array(1), binary(Bytes(5000))});
 
   const Explanation explanation = explained(draft.sealed());
@@ -265,10 +278,8 @@ TEST(ExplainPayload, LooksAtWhatArraysReferToWithinABudget) {
   constexpr int kArrays = 5'000;
   Draft draft;
   draft.manifest.imports = {{"numpy", ImportTime::kLoad, "numpy", "", "", 0}};
-  draft.payload.array(kArrays + 1);
-  draft.shared = {draft.payload.size()};
-  draft.payload.node(NodeTag::kTuple, 100'000);
-  for (int i = 0; i < 100'000; ++i) draft.payload.nil();
+  put(draft.payload, {array(kArrays + 1), draft.here(), node(NodeTag::kTuple, 100'000),
+                      times(100'000, kNil)});
   for (int i = 0; i < kArrays; ++i) {
     put(draft.payload, {node(NodeTag::kObject, 5), global("ndarray", 0), array(5),
                         node(NodeTag::kTuple, 1), 3});

@@ -234,8 +234,7 @@ TEST(FailingAllocation, InJsonOfValuesIsBadAlloc) {
   const std::string json = *value_json(value);
   survives([&] { return *value_json(value) == json; });
   const data::Value names = data::Map{{1, "b"}, {true, data::List{1, data::Tuple{2}}}};
-  JsonOptions loose;
-  loose.is_loose = true;
+  JsonOptions loose = {.is_loose = true};
   const std::string text = *value_json(names, loose);
   survives([&] { return *value_json(names, loose) == text; });
   // A key that is no name.

@@ -16,14 +16,12 @@ namespace {
 using envelope::AttributeTarget;
 using namespace samples;
 
-// A list of `before`, a class with one attribute, and `after`. `value` writes the
+// A list of `before`, a class with one attribute, and `after`. `value` gives the
 // attribute, and notes in the draft what is referred to.
 struct ClassDraft : Draft {
-  ClassDraft(const Token& before, const std::function<void(Draft&)>& value,
+  ClassDraft(const Token& before, const std::function<Tokens(Draft&)>& value,
              const Token& after) {
-    put(payload, {array(3), before, class_head("kinds")});
-    value(*this);
-    put(payload, {after});
+    put(payload, {array(3), before, class_head("kinds"), value(*this), after});
   }
 };
 
@@ -38,10 +36,7 @@ void check(const Draft& draft, std::size_t count,
 }
 
 TEST(AttributeTargets, AreValuesThatAreReferredToAfterTheClass) {
-  const auto value = [](Draft& draft) {
-    draft.shared.push_back(draft.payload.size());
-    draft.payload.map(0);
-  };
+  const auto value = [](Draft& draft) { return Tokens{draft.here(), map(0)}; };
   check(ClassDraft(kNil, value, reference(0)), 1, [](const auto& targets) {
     EXPECT_EQ(targets[0].number, 0u);
     EXPECT_EQ(targets[0].name, "kinds");
@@ -53,7 +48,7 @@ TEST(AttributeTargets, AreValuesThatAreReferredToAfterTheClass) {
 TEST(AttributeTargets, AreObjectsBeforeTheClassThatItRefersTo) {
   const auto value = [](Draft& draft) {
     draft.shared.push_back(1);  // Behind the head of the list around it.
-    put(draft.payload, {reference(0)});
+    return Tokens{reference(0)};
   };
   check(ClassDraft(array(0), value, kNil), 1,
         [](const auto& targets) { EXPECT_EQ(targets[0].end, 2u); });
@@ -63,19 +58,14 @@ TEST(AttributeTargets, AreNotNamesClassesAndText) {
   const std::vector<Tokens> values = {
       {global("float")}, {class_head("inner"), kNil}, {"text"}, {binary(Bytes(3, 1))}};
   for (const Tokens& tokens : values) {
-    const auto value = [&](Draft& draft) {
-      draft.shared.push_back(draft.payload.size());
-      put(draft.payload, tokens);
-    };
+    const auto value = [&](Draft& draft) { return Tokens{draft.here(), tokens}; };
     check(ClassDraft(kNil, value, reference(0)), 0);
   }
 }
 
 TEST(AttributeTargets, AreEntriesOfDictsToo) {
   const auto value = [](Draft& draft) {
-    put(draft.payload, {map(1), "csv"});
-    draft.shared.push_back(draft.payload.size());
-    draft.payload.array(0);
+    return Tokens{map(1), "csv", draft.here(), array(0)};
   };
   check(ClassDraft(kNil, value, reference(0)), 1, [](const auto& targets) {
     EXPECT_TRUE(targets[0].is_entry);
@@ -84,15 +74,12 @@ TEST(AttributeTargets, AreEntriesOfDictsToo) {
 }
 
 TEST(AttributeTargets, AreNotWhatNothingRefersTo) {
-  check(ClassDraft(kNil, [](Draft& draft) { draft.payload.array(0); }, kNil), 0);
+  check(ClassDraft(kNil, [](Draft&) { return Tokens{array(0)}; }, kNil), 0);
 }
 
 TEST(AttributeTargets, AreNotWhatSharesItsPartsWithOthers) {
   const auto value = [](Draft& draft) {
-    draft.shared.push_back(draft.payload.size());
-    draft.payload.array(1);
-    draft.shared.push_back(draft.payload.size());
-    draft.payload.array(0);
+    return Tokens{draft.here(), array(1), draft.here(), array(0)};
   };
   const Tokens both = {array(2), reference(0), reference(1)};
   check(ClassDraft(kNil, value, both), 0);
@@ -100,10 +87,7 @@ TEST(AttributeTargets, AreNotWhatSharesItsPartsWithOthers) {
 
 TEST(AttributeTargets, AreNotWhatSharesACellWithOthers) {
   const auto value = [](Draft& draft) {
-    draft.shared.push_back(draft.payload.size());
-    put(draft.payload, {map(1), -1});
-    draft.shared.push_back(draft.payload.size());
-    draft.payload.node(NodeTag::kCell, 0);
+    return Tokens{draft.here(), map(1), -1, draft.here(), node(NodeTag::kCell, 0)};
   };
   const Tokens both = {array(2), reference(0), reference(1)};
   check(ClassDraft(kNil, value, both), 0);
@@ -111,8 +95,8 @@ TEST(AttributeTargets, AreNotWhatSharesACellWithOthers) {
 
 TEST(AttributeTargets, AreNotWhatRefersToObjectsOutsideOfIt) {
   const auto value = [](Draft& draft) {
-    draft.shared = {1, draft.payload.size()};
-    put(draft.payload, {array(1), reference(0)});
+    draft.shared = {1};
+    return Tokens{draft.here(), array(1), reference(0)};
   };
   check(ClassDraft(array(0), value, reference(1)), 0);
 }
@@ -122,12 +106,12 @@ TEST(AttributeTargets, AreFoundInTimeThatGrowsWithThePayload) {
   // each would take the square.
   constexpr std::uint64_t kDeep = 60'000;
   const auto value = [](Draft& draft) {
-    draft.payload.map(kDeep / 2);
-    for (std::uint64_t i = 0; i < kDeep / 2; ++i) {
-      draft.payload.text("k" + std::to_string(i));
-      draft.shared.push_back(draft.payload.size());
-      put(draft.payload, {array(1), reference(i)});
-    }
+    return Tokens{[&](Writer& out) {
+      out.map(kDeep / 2);
+      for (std::uint64_t i = 0; i < kDeep / 2; ++i) {
+        put(out, {"k" + std::to_string(i), draft.here(), array(1), reference(i)});
+      }
+    }};
   };
   check(ClassDraft(kNil, value, kNil), kDeep / 2);
 }

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "base/fails.h"
 #include "base/hash.h"
 #include "format/samples.h"
 
@@ -62,13 +63,7 @@ void expect_refused(const std::vector<Row>& rows, ErrorCode code, std::size_t of
                     std::string_view word) {
   const Bytes head = head_of(rows);
 
-  const Result<Envelope> envelope = open_head(head);
-
-  ASSERT_FALSE(envelope) << word;
-  EXPECT_EQ(envelope.error().code, code) << word;
-  EXPECT_EQ(envelope.error().offset, offset) << word;
-  EXPECT_NE(envelope.error().detail.find(word), std::string::npos)
-      << envelope.error().detail;
+  EXPECT_THAT(open_head(head), Fails(code, offset, testing::HasSubstr(word))) << word;
 }
 
 TEST(BufferTable, IsReadRowByRow) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/fails.h"
 #include "base/hash.h"
 #include "format/frame.h"
 #include "format/samples.h"
@@ -97,11 +98,8 @@ TEST(Buffers, AreCheckedByTheirDigests) {
     const std::size_t last = envelope.buffers_offset + row.place + row.length - 1;
     const Bytes altered = with_byte(bytes, last, 99);
 
-    const Result<Envelope> opened = open(altered);
-
-    ASSERT_FALSE(opened);
-    EXPECT_EQ(opened.error().code, ErrorCode::kDigestMismatch);
-    EXPECT_EQ(opened.error().offset, envelope.buffers_offset + row.place);
+    EXPECT_THAT(open(altered),
+                Fails(ErrorCode::kDigestMismatch, envelope.buffers_offset + row.place));
   }
 }
 
@@ -114,11 +112,7 @@ TEST(Buffers, HaveZerosBetweenThem) {
     if (i == envelope.buffers_offset + envelope.buffers[1].place) break;
 
     const Bytes altered = with_byte(bytes, i, 1);
-    const Result<Envelope> opened = open(altered);
-
-    ASSERT_FALSE(opened) << i;
-    EXPECT_EQ(opened.error().code, ErrorCode::kMalformed) << i;
-    EXPECT_EQ(opened.error().offset, i);
+    EXPECT_THAT(open(altered), Fails(ErrorCode::kMalformed, i)) << i;
   }
 }
 
@@ -129,11 +123,7 @@ TEST(Buffers, AreFollowedByTheSizeOfTheHead) {
   for (std::size_t i = trailer; i < bytes.size(); ++i) {
     const Bytes altered = with_byte(bytes, i, bytes[i] ^ 1);
 
-    const Result<Envelope> opened = open(altered);
-
-    ASSERT_FALSE(opened) << i;
-    EXPECT_EQ(opened.error().code, ErrorCode::kMalformed) << i;
-    EXPECT_EQ(opened.error().offset, trailer);
+    EXPECT_THAT(open(altered), Fails(ErrorCode::kMalformed, trailer)) << i;
   }
 }
 
@@ -198,10 +188,7 @@ TEST(Buffers, AreComparedWithTheirDigestsOnceTheyAreThere) {
     const std::size_t last = place(i) + rows[i].length - 1;
     const Bytes altered = with_byte(bytes, last, bytes[last] ^ 1);
     ASSERT_TRUE(attach_buffers(*envelope, altered));
-    const Result<void> refused = check_buffers(*envelope);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, ErrorCode::kDigestMismatch);
-    EXPECT_EQ(refused.error().offset, place(i));
+    EXPECT_THAT(check_buffers(*envelope), Fails(ErrorCode::kDigestMismatch, place(i)));
   }
 }
 
@@ -209,11 +196,8 @@ TEST(Buffers, CountAgainstTheLimitOfBytesWithTheHeadAlone) {
   const Bytes bytes = samples::buffers_envelope();
   const BytesView head = open(bytes)->bytes;
 
-  const Result<Envelope> envelope = open_head(head, {.max_bytes = bytes.size() - 1});
-
-  ASSERT_FALSE(envelope);
-  EXPECT_EQ(envelope.error().code, ErrorCode::kLimitExceeded);
-  EXPECT_LE(envelope.error().offset, head.size());
+  EXPECT_THAT(open_head(head, {.max_bytes = bytes.size() - 1}),
+              Fails(ErrorCode::kLimitExceeded, testing::Le(head.size())));
   EXPECT_TRUE(open_head(head, {.max_bytes = bytes.size()}));
 }
 

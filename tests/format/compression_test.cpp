@@ -215,9 +215,7 @@ TEST(Compression, OfSeveralBuffersStandsWhereTheyDo) {
   const Compressed one = compressed(first);
   Draft draft;
   draft.payload.array(3);
-  for (const std::uint64_t number : {0, 1, 2}) {
-    put(draft.payload, {stored(number)});
-  }
+  for (const std::uint64_t number : {0, 1, 2}) put(draft.payload, {stored(number)});
   draft.buffers = {one.buffer, {wire::BufferKind::kBytes, second}, one.buffer};
 
   const Bytes sealed = draft.sealed();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/fails.h"
 #include "base/hash.h"
 #include "format/samples.h"
 #include "waybill/signature.h"
@@ -178,13 +179,9 @@ TEST(Envelope, CodeRunsOnlyOnThePythonThatMadeIt) {
 
 TEST(Envelope, LooksAtNoMoreThanTheLimitOfBytes) {
   const Bytes bytes = function_envelope();
-  Limits limits;
-  limits.max_bytes = bytes.size() - 1;
+  Limits limits = {.max_bytes = bytes.size() - 1};
 
-  const Result<Envelope> envelope = open(bytes, limits);
-
-  ASSERT_FALSE(envelope);
-  EXPECT_EQ(envelope.error().code, ErrorCode::kLimitExceeded);
+  EXPECT_THAT(open(bytes, limits), Fails(ErrorCode::kLimitExceeded));
   limits.max_bytes = bytes.size();
   EXPECT_TRUE(open(bytes, limits));
 }

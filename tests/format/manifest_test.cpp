@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/fails.h"
 #include "format/manifest_codec.h"
 #include "format/samples.h"
 
@@ -90,10 +91,7 @@ TEST(Manifest, SubstitutionsComeBackAsTheyWere) {
 TEST(Manifest, RefusesASubstitutionThatIsTooShort) {
   const Bytes bytes = packed({map(1), 2, array(1), array(2), "drop", "generator"});
 
-  const Result<Manifest> read = decode_manifest(bytes);
-
-  ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().code, ErrorCode::kMalformed);
+  EXPECT_THAT(decode_manifest(bytes), Fails(ErrorCode::kMalformed));
 }
 
 TEST(Manifest, TakesOneByteWhenEmpty) { EXPECT_EQ(encode_to_bytes({}), (Bytes{0x80})); }
@@ -141,11 +139,8 @@ TEST(Manifest, RefusesRecordsWithOneFieldThatIsWrong) {
     const Bytes bytes = one_record(
         6, {row.module, row.time, kNil, kNil, row.has_file ? Token(0) : kNil, 1});
 
-    const Result<Manifest> read = decode_manifest(bytes);
-
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code, ErrorCode::kMalformed);
-    EXPECT_NE(read.error().detail.find(row.words), std::string::npos);
+    EXPECT_THAT(decode_manifest(bytes), Fails(ErrorCode::kMalformed, testing::_,
+                                              testing::HasSubstr(row.words)));
   }
 }
 

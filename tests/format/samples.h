@@ -27,6 +27,11 @@ struct Draft {
   Draft() = default;
   explicit Draft(const Tokens& value) { put(payload, value); }
 
+  // Notes the place of what follows, which is referred to.
+  Token here() {
+    return [this](Writer& out) { shared.push_back(out.size()); };
+  }
+
   PythonVersion python{3, 11, 3495};
   Manifest manifest;
   std::vector<Bytes> code;
@@ -112,11 +117,9 @@ inline void fill_with_function(Draft& draft) {
   outer.nested_hash = hash_of(draft.code[0]);
   draft.code.push_back(outer.body());
 
-  draft.payload.array(2);
-  draft.shared = {draft.payload.size()};
   put(draft.payload,
-      {node(NodeTag::kFunction, 4), 1, main_namespace(), array(1),
-       node(NodeTag::kCell, 0), map(2), 0, map(2), "json", module_of(0), "np",
+      {array(2), draft.here(), node(NodeTag::kFunction, 4), 1, main_namespace(),
+       array(1), node(NodeTag::kCell, 0), map(2), 0, map(2), "json", module_of(0), "np",
        module_of(2), 1, array(1), singleton(wire::Singleton::kEmpty), reference(0)});
 
   put(draft.source_locations,

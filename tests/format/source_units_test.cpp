@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/fails.h"
 #include "format/samples.h"
 #include "format/source_locations.h"
 #include "format/verdict.h"
@@ -222,9 +223,7 @@ TEST(CheckPython, SaysWhereSourcesCannotBeRead) {
   CodeDraft draft(1);
   draft.sources.integer(1);
   const Bytes bytes = draft.sealed();
-  const Result<void> result = check_python(*open(bytes), kOther);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::kMalformed);
+  EXPECT_THAT(check_python(*open(bytes), kOther), Fails(ErrorCode::kMalformed));
   EXPECT_TRUE(check_python(*open(bytes), {3, 11, 3495}));
 }
 

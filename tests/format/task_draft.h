@@ -47,10 +47,8 @@ struct TaskDraft : Draft {
 
   void write_function() {
     starts[0] = payload.size();
-    put(payload, {node(NodeTag::kFunction, 4), 0});
-    shared.push_back(payload.size());
-    put(payload,
-        {main_namespace(), array(0), map(1), 0, map(1), "alias", module_of(0)});
+    put(payload, {node(NodeTag::kFunction, 4), 0, here(), main_namespace(), array(0),
+                  map(1), 0, map(1), "alias", module_of(0)});
   }
 
   void write_class() {

@@ -203,9 +203,7 @@ std::set<std::size_t> all_parts(const VerifiedEnvelope& envelope) {
 TEST(Parts, OfPairsWithOneKeyTheLastIsMeantAsInLoads) {
   Draft draft;
   draft.payload.map(4);
-  for (const int value : {1, 2}) {
-    put(draft.payload, {"a", value, -1, value});
-  }
+  for (const int value : {1, 2}) put(draft.payload, {"a", value, -1, value});
   const Bytes bytes = draft.sealed();
   const VerifiedEnvelope envelope = verified(bytes);
 

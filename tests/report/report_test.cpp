@@ -186,8 +186,7 @@ TEST(Report, CountsWhatItDoesNotShow) {
   Draft draft;
   draft.payload.array(100);
   for (int i = 0; i < 100; ++i) draft.payload.array(0);
-  ReportOptions options;
-  options.max_items = 3;
+  ReportOptions options = {.max_items = 3};
 
   const ParsedJson payload = report_on_payload(draft, options);
 
@@ -198,8 +197,7 @@ TEST(Report, CountsWhatItDoesNotShow) {
 
 TEST(Report, SurvivesAMillionNestedLists) {
   Draft draft({times(1000000, array(1)), kNil});
-  ReportOptions options;
-  options.max_depth = 1000000;
+  ReportOptions options = {.max_depth = 1000000};
 
   const ParsedJson payload = report_on_payload(draft, options);
 
@@ -209,8 +207,7 @@ TEST(Report, SurvivesAMillionNestedLists) {
 TEST(Report, CutsLongTextBetweenCharacters) {
   Draft draft;
   draft.payload.text("ab\xc3\xa4");
-  ReportOptions options;
-  options.max_text = 3;
+  ReportOptions options = {.max_text = 3};
 
   const ParsedJson outline = report_on_payload(draft, options)["outline"];
 
@@ -252,9 +249,7 @@ Bytes repetitive_envelope(const std::string& name) {
 }
 
 TEST(Report, HasTheStatedBound) {
-  ReportOptions options;
-  options.instructions = true;
-  options.max_items = kUses;
+  ReportOptions options = {.max_items = kUses, .instructions = true};
   for (const char* letter : {"x", "\x1b", "\xe2\x80\xae", "\\"}) {
     std::string name;
     while (name.size() < 20000) name += letter;
@@ -277,8 +272,7 @@ TEST(Report, HasTheStatedBound) {
 
 TEST(Report, CutsWhatIsToldAtEachUse) {
   const Bytes bytes = repetitive_envelope(std::string(50000, 'x') + "/end.py");
-  ReportOptions options;
-  options.instructions = true;
+  ReportOptions options = {.instructions = true};
 
   const ParsedJson report = report_on(bytes, options);
 

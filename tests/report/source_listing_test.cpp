@@ -54,15 +54,13 @@ Bytes listed(std::string_view texts, const std::vector<ListedUnit>& units) {
 }
 
 std::vector<ParsedJson> sources_told(const Bytes& bytes) {
-  ReportOptions options;
-  options.source = true;
+  ReportOptions options = {.source = true};
   const ParsedJson report(report_json(*open(bytes), options));
   return {report["code"][0]["source"], report["code"][1]["source"]};
 }
 
 std::string text_told(const Bytes& bytes) {
-  ReportOptions options;
-  options.source = true;
+  ReportOptions options = {.source = true};
   return report_text(*open(bytes), options);
 }
 

@@ -28,9 +28,7 @@ TEST(ValueText, WritesAsPythonDoes) {
 TEST(ValueText, TellsWhatIsStored) {
   Writer out;
   out.array(4);
-  for (const std::uint64_t number : {0, 1, 2, 3}) {
-    put(out, {stored(number)});
-  }
+  for (const std::uint64_t number : {0, 1, 2, 3}) put(out, {stored(number)});
   std::vector<StoredBuffer> buffers(3);
   buffers[0].length = 1;
   buffers[1].length = 32;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/fails.h"
 #include "format/samples.h"
 
 namespace waybill {
@@ -37,9 +38,7 @@ TEST(Gate, LetsDataInAndNothingElse) {
   ASSERT_TRUE(envelope);
   EXPECT_EQ((*envelope)->payload.bytes.size(), 9u);
   const samples::Bytes function = samples::function_envelope();
-  const auto refused = data.open_trusted(function);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kRefused);
+  EXPECT_THAT(data.open_trusted(function), Fails(ErrorCode::kRefused));
 }
 
 TEST(Gate, RefusesWhatIsUnsoundBeforeItAsksThePolicy) {
@@ -47,9 +46,8 @@ TEST(Gate, RefusesWhatIsUnsoundBeforeItAsksThePolicy) {
   samples::fill_with_function(draft);
   draft.shared.push_back(1);
   const samples::Bytes bytes = draft.sealed();
-  const auto refused = Gate({.policy = policy_of("")}).open_trusted(bytes);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kBadReference);
+  EXPECT_THAT(Gate({.policy = policy_of("")}).open_trusted(bytes),
+              Fails(ErrorCode::kBadReference));
 }
 
 TEST(Gate, RefusesWhatFollowsTheEnvelope) {

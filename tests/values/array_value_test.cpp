@@ -14,6 +14,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "base/fails.h"
 #include "format/samples.h"
 #include "waybill/parts.h"
 #include "waybill/signature.h"
@@ -106,9 +107,9 @@ TEST(ArrayValue, ReadsItemsOfEitherOrder) {
 TEST(ArrayValue, RefusesWhatIsNoNumberOrNotAllThere) {
   for (const char* item : {"object", "U2", "V12", "datetime64", "", "float", "float12",
                            "int128", "float8", ">", ">i", ">i3", "longdouble128"}) {
-    const Result<Value> value = value_of(item, {}, std::vector<std::uint8_t>(16));
-    ASSERT_FALSE(value) << item;
-    EXPECT_EQ(value.error().code, ErrorCode::kRefused);
+    EXPECT_THAT(value_of(item, {}, std::vector<std::uint8_t>(16)),
+                Fails(ErrorCode::kRefused))
+        << item;
   }
   EXPECT_EQ(value_of("int32", {2}, bytes_of(1)).error().code, ErrorCode::kRefused);
   EXPECT_EQ(value_of("int32", {1}, bytes_of(1, 2)).error().code, ErrorCode::kRefused);

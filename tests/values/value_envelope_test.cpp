@@ -132,8 +132,7 @@ TEST(ValueEnvelope, SignsOfZeroAndNanTravel) {
 
 // The example of docs/wire_format.md.
 TEST(ValueEnvelope, BytesAreThoseOfThePage) {
-  WriteOptions options;
-  options.python = {3, 11, 3495};
+  WriteOptions options = {.python = {3, 11, 3495}};
 
   EXPECT_EQ(written(Map{{"answer", 42}}, options), samples::data_envelope());
 }
@@ -172,8 +171,7 @@ TEST_P(GoldenData, OfPythonIsReadAndWrittenAgainByteByByte) {
             (Value(List{"", "plain", "\xc3\xa4\xe4\xb8\xad\xf0\x9f\x98\x80",
                         "\xed\xb2\x80"})));
   EXPECT_EQ(*map->find("range"), (Value(Range{0, 10, 3})));
-  WriteOptions options;
-  options.python = envelope->python;
+  WriteOptions options = {.python = envelope->python};
   EXPECT_EQ(written(value, options), bytes);
 }
 
@@ -190,12 +188,8 @@ TEST(ValueEnvelope, SignaturesAndTheApplicationFieldGoAlong) {
   auto keys = std::make_shared<KeyRing>();
   keys->add(key);
   const Bytes nonce = {1, 2, 3};
-  WriteOptions options;
-  options.key = &key;
-  options.application = nonce;
-  LoadOptions load_options;
-  load_options.keys = keys;
-  load_options.policy = std::make_shared<Policy>();
+  WriteOptions options = {.application = nonce, .key = &key};
+  LoadOptions load_options = {.policy = std::make_shared<Policy>(), .keys = keys};
   const Gate gate(load_options);
 
   const Bytes bytes = written(List{1}, options);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/fails.h"
 #include "waybill/report.h"
 
 namespace waybill {
@@ -17,9 +18,7 @@ namespace {
 using namespace data;  // NOLINT: List, Map and the like are what this is about.
 
 std::string json(const Value& value, bool is_loose = false) {
-  JsonOptions options;
-  options.indent = -1;
-  options.is_loose = is_loose;
+  JsonOptions options = {.indent = -1, .is_loose = is_loose};
   const Result<std::string> text = value_json(value, options);
   return text ? *text : to_string(text.error());
 }
@@ -145,10 +144,8 @@ TEST(ValueJson, HasNoMoreThanMaxBytes) {
           if (!json) continue;  // A tuple is no name in the loose form.
           options.max_bytes = json->size() - 1;
 
-          const Result<std::string> less = value_json(whole, options);
-
-          ASSERT_FALSE(less) << *json;
-          EXPECT_EQ(less.error().code, ErrorCode::kLimitExceeded);
+          EXPECT_THAT(value_json(whole, options), Fails(ErrorCode::kLimitExceeded))
+              << *json;
         }
       }
     }
@@ -187,8 +184,7 @@ TEST(ValueJson, EscapesWhatReportsEscape) {
 
 TEST(ValueJson, ColoursChangeNothingElse) {
   const Value value = Map{{"a \"b\"", List{1, "x\\", Value(), -0.5}}, {"e", List{}}};
-  JsonOptions options;
-  options.colours = true;
+  JsonOptions options = {.colours = true};
   std::string text = *value_json(value, options);
 
   EXPECT_THAT(text, testing::HasSubstr("\x1b[36m\"a \\\"b\\\"\"\x1b[0m: [\n"));

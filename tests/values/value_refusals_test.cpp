@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/fails.h"
 #include "format/compressed_samples.h"
 #include "format/samples.h"
 #include "waybill/value.h"
@@ -29,13 +30,9 @@ std::string refusal(const Draft& draft, const Limits& limits = kStrictLimits) {
 
 TEST(ValueRefusals, FunctionsAreNoPlainData) {
   const Bytes bytes = function_envelope();
-  const Result<Value> value = read_value(bytes);
-
-  ASSERT_FALSE(value);
-  EXPECT_EQ(value.error().code, ErrorCode::kRefused);
-  EXPECT_EQ(value.error().detail,
-            "a node function (f) at [0], which is not plain data");
-  EXPECT_EQ(value.error().offset, open(bytes)->payload.offset + 1);
+  EXPECT_THAT(read_value(bytes),
+              Fails(ErrorCode::kRefused, open(bytes)->payload.offset + 1,
+                    "a node function (f) at [0], which is not plain data"));
 }
 
 TEST(ValueRefusals, WhateverTheTermsAllow) {
@@ -81,22 +78,17 @@ TEST(ValueRefusals, SoAreBuffersAndPersistentIds) {
 TEST(ValueRefusals, StoredBuffersHaveToBeThere) {
   const Bytes bytes = buffers_envelope();
 
-  const Result<Value> value = read_value(*verify(*open_head(bytes)));
-
-  ASSERT_FALSE(value);
-  EXPECT_EQ(value.error().code, ErrorCode::kTruncated);
-  EXPECT_THAT(value.error().detail, testing::HasSubstr("stored buffer 0"));
+  EXPECT_THAT(
+      read_value(*verify(*open_head(bytes))),
+      Fails(ErrorCode::kTruncated, testing::_, testing::HasSubstr("stored buffer 0")));
 }
 
 TEST(ValueRefusals, CompressedBuffersHaveToBeWhatTheirRowsSay) {
   const Bytes frame = frame_of(Bytes(3000));
   const Bytes sealed = with_stored(frame, 2999);
 
-  const Result<Value> value = read_value(sealed);
-
-  ASSERT_FALSE(value);
-  EXPECT_EQ(value.error().code, ErrorCode::kMalformed);
-  EXPECT_EQ(value.error().offset, open(sealed)->buffers_offset);
+  EXPECT_THAT(read_value(sealed),
+              Fails(ErrorCode::kMalformed, open(sealed)->buffers_offset));
 }
 
 TEST(ValueRefusals, CompressedBuffersCountByWhatTheyHold) {
@@ -165,12 +157,9 @@ TEST(ValueRefusals, CopiesCountEachTime) {
   EXPECT_EQ(refusal(laughs(10)), "read");
   EXPECT_THAT(refusal(laughs(60)), testing::StartsWith("limit_exceeded"));
 
-  Limits by_values;
-  by_values.max_unfolded = 1'000'000;
-  Limits by_memory;
-  by_memory.max_memory = 10'000'000;
-  Limits by_depth;
-  by_depth.max_depth = 12;
+  Limits by_values = {.max_unfolded = 1'000'000};
+  Limits by_memory = {.max_memory = 10'000'000};
+  Limits by_depth = {.max_depth = 12};
   EXPECT_THAT(refusal(laughs(60), by_values), testing::HasSubstr("max_unfolded"));
   EXPECT_THAT(refusal(laughs(60), by_memory), testing::HasSubstr("max_memory"));
   EXPECT_THAT(refusal(laughs(60), by_depth), testing::HasSubstr("max_depth"));
@@ -180,8 +169,7 @@ TEST(ValueRefusals, PlacesOfValuesCountAsMemory) {
   Draft draft;
   draft.payload.array(1000);
   for (int i = 0; i < 1000; ++i) draft.payload.nil();
-  Limits limits;
-  limits.max_memory = 1000 * sizeof(Value) - 1;
+  Limits limits = {.max_memory = 1000 * sizeof(Value) - 1};
 
   EXPECT_THAT(refusal(draft, limits), testing::HasSubstr("max_memory"));
   ++limits.max_memory;

@@ -187,10 +187,9 @@ TEST(Limits, RangeCountsForEachReference) {
 
 TEST(Limits, RangeOfReferencesCountsAsWhatTheyMean) {
   Draft draft;
-  draft.payload.array(2);
-  draft.shared = {draft.payload.size()};
-  put(draft.payload, {extension(ExtType::kInteger, large(1, 9, 100)),
-                      node(NodeTag::kRange, 3), 0, reference(0), 1});
+  put(draft.payload,
+      {array(2), draft.here(), extension(ExtType::kInteger, large(1, 9, 100)),
+       node(NodeTag::kRange, 3), 0, reference(0), 1});
 
   EXPECT_TRUE(names(told(draft.sealed(), kStrictLimits), "max_unfolded"));
 }
@@ -223,11 +222,8 @@ TEST(Limits, CycleCountsAsOne) {
 TEST(Limits, NestedTargetsAreClosedEachInItsPlace) {
   // [[1, 2], ref, ref to the outer of two lists, …]: the inner is 3, the outer 4.
   Draft draft;
-  draft.payload.array(3);
-  draft.shared.push_back(draft.payload.size());
-  draft.payload.array(1);
-  draft.shared.push_back(draft.payload.size());
-  put(draft.payload, {array(2), 1, 2, reference(0), reference(1)});
+  put(draft.payload, {array(3), draft.here(), array(1), draft.here(), array(2), 1, 2,
+                      reference(0), reference(1)});
   EXPECT_EQ(told(draft.sealed(), {.max_unfolded = 1 + 4 + 4 + 3}), "sound");
   EXPECT_TRUE(
       names(told(draft.sealed(), {.max_unfolded = 1 + 4 + 4 + 2}), "max_unfolded"));

@@ -215,8 +215,7 @@ TEST(Reader, RejectsTheByteThatMsgpackNeverUses) {
 
 TEST(Reader, StopsAtTheLimitOfValues) {
   const Bytes bytes = {0x93, 1, 2, 3};
-  Limits limits;
-  limits.max_values = 3;
+  Limits limits = {.max_values = 3};
   Reader reader(bytes, limits);
 
   EXPECT_FALSE(reader.skip());
@@ -227,8 +226,7 @@ TEST(Reader, StopsAtTheLimitOfValues) {
 
 TEST(Reader, StopsAtTheLimitOfDepth) {
   const Bytes three_deep = {0x91, 0x91, 0x91, 0xc0};
-  Limits limits;
-  limits.max_depth = 2;
+  Limits limits = {.max_depth = 2};
   Reader reader(three_deep, limits);
 
   EXPECT_FALSE(reader.skip());
