@@ -11,6 +11,7 @@ import fresh_process
 import pytest
 import waybill
 from known_scope import SOURCE, long_way, seen, warm
+from resealing import resealed
 from sources import define
 from threads import run_in_threads
 
@@ -220,9 +221,6 @@ def test_any_altered_byte_is_refused(scope, value):
 
 
 def test_instances_as_classes_of_instances_are_refused_however_deep(scope):
-    pytest.importorskip("xxhash")
-    from mutation_worker import resealed
-
     count, size = 200_000, 9 * 200_000 + 1
     for length in 1, 2, size - 5, size - 5:
         data = waybill.dumps([scope.C, scope.C(), b"y" * length])
@@ -237,9 +235,6 @@ def test_instances_as_classes_of_instances_are_refused_however_deep(scope):
 
 def spoiled(scope):
     """A payload in which an instance has two attributes of one name."""
-    pytest.importorskip("xxhash")
-    from mutation_worker import resealed
-
     instance = scope.C()
     vars(instance).update(first=1, other=2)
     data = waybill.dumps((scope.f, [instance], {"k": scope.C()}))

@@ -16,6 +16,7 @@ import uuid
 
 import pytest
 import waybill
+from resealing import resealed
 from sources import define
 from test_unverified_data import (
     HASHABLE,
@@ -234,9 +235,6 @@ def test_code_that_changes_a_dict_around_is_told_the_same(change):
 
 @pytest.mark.parametrize("around", AROUND)
 def test_what_was_begun_and_is_not_sound_leaves_no_holes(around):
-    pytest.importorskip("xxhash")
-    from mutation_worker import resealed
-
     data = waybill.dumps(AROUND[around]([range(3), 4, 5, 6]))
     section = waybill.inspect(data)["sections"]["debug_info"]["offset"]
     # A tag that no node has.
@@ -280,9 +278,6 @@ def test_what_code_raises_names_the_same_place(around):
 
 
 def test_equal_keys_are_refused_wherever_they_stand():
-    pytest.importorskip("xxhash")
-    from mutation_worker import resealed
-
     data = waybill.dumps([range(3), {"one": 1, "two": 2}, [3]])
     end = waybill.inspect(data)["sections"]["debug_info"]["offset"]
     spoiled = resealed(data.replace(b"two", b"one"), end + 1)

@@ -4,6 +4,7 @@ no holes in them."""
 import fresh_process
 import pytest
 import waybill
+from resealing import resealed
 from sources import define
 from test_unverified_data import outcome, verified_first
 
@@ -66,9 +67,6 @@ for _ in range(3):
 
 
 def test_instances_that_are_dropped_while_a_dict_is_built_find_no_holes():
-    pytest.importorskip("xxhash")
-    from mutation_worker import resealed
-
     scope = define(LOOK + "C.__del__ = lambda self: look()\n")
     data = waybill.dumps([scope.C, [0, {"one": scope.C(), "two": 1}, 3, 4]])
     end = waybill.inspect(data)["sections"]["debug_info"]["offset"]

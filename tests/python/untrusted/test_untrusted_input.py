@@ -1,36 +1,15 @@
 """Spoiled payloads give an error, or the object that was sent; never a crash."""
 
-import ast
-import subprocess
-import sys
-from pathlib import Path
-
 import golden_files
 import pytest
 import repeats
 import waybill
+from mutation_worker import MASKS, RESEALED_STEP
 from refusals import refused_as
+from resealing import DIGEST_SIZE, resealed, sealed, spoil
 
-WORKER = Path(__file__).parents[1] / "helpers" / "mutation_worker.py"
-SECONDS = 300
 OWN = golden_files.own()
 OWN_HEADS = golden_files.own_without_buffers()
-
-
-def spoil(kind, path, tmp_path, seconds=SECONDS):
-    """What mutation_worker.py says of a payload."""
-    progress = tmp_path / "progress"
-    done = subprocess.run(
-        [sys.executable, str(WORKER), kind, str(path), str(progress)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        cwd=tmp_path,
-    )
-    at = progress.read_text().strip() if progress.exists() else "the start"
-    assert done.returncode == 0, f"{done.returncode} at {at}\n{done.stderr[-2000:]}"
-    return ast.literal_eval(done.stdout.splitlines()[-1])
 
 
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
@@ -51,10 +30,6 @@ def test_payload_with_any_byte_changed_is_refused(path, tmp_path):
 
 @pytest.mark.parametrize("path", OWN_HEADS, ids=lambda path: path.stem)
 def test_changed_payload_with_a_digest_that_fits_does_not_crash(path, tmp_path):
-    pytest.importorskip("xxhash")
-
-    from mutation_worker import DIGEST_SIZE, MASKS, RESEALED_STEP
-
     answer = spoil("reseal", path, tmp_path)
 
     assert answer["wrong"] == []
@@ -65,8 +40,6 @@ def test_changed_payload_with_a_digest_that_fits_does_not_crash(path, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("path", OWN_HEADS, ids=lambda path: path.stem)
 def test_no_value_of_any_byte_crashes_behind_the_digest(path, tmp_path):
-    pytest.importorskip("xxhash")
-
     # Millions of payloads: the largest has 14 kB.
     answer = spoil("reseal-all", path, tmp_path, seconds=3600)
 
@@ -76,8 +49,6 @@ def test_no_value_of_any_byte_crashes_behind_the_digest(path, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("path", OWN_HEADS, ids=lambda path: path.stem)
 def test_no_spliced_payload_crashes_behind_the_digest(path, tmp_path):
-    pytest.importorskip("xxhash")
-
     answer = spoil("splice", path, tmp_path)
 
     assert answer["wrong"] == []
@@ -111,8 +82,6 @@ def code(first, *rest, key=1, **others):
 
 
 def test_changed_code_with_a_digest_that_fits_does_not_crash(tmp_path):
-    pytest.importorskip("xxhash")
-
     answer = spoil("code", many_kinds_of_code(tmp_path / "code.waybill"), tmp_path)
 
     assert answer["wrong"] == []
@@ -122,9 +91,6 @@ def test_changed_code_with_a_digest_that_fits_does_not_crash(tmp_path):
 
 
 def test_resealing_is_what_sealing_does():
-    pytest.importorskip("xxhash")
-    from mutation_worker import resealed
-
     data = waybill.dumps([1, "two"])
     at = waybill.inspect(data)["sections"]["digest"]["offset"]
 
@@ -144,14 +110,6 @@ def test_resealing_is_what_sealing_does():
 def test_count_beyond_the_input_reserves_nothing(data):
     with pytest.raises(waybill.DecodeError):
         waybill.loads(data + bytes(100))
-
-
-def sealed(payload):
-    """An envelope with this payload, of this Python."""
-    pytest.importorskip("xxhash")
-    from mutation_worker import sealed
-
-    return sealed(payload)
 
 
 def test_payload_written_by_hand_loads():

@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 import waybill
 from refusals import refused_as
+from resealing import resealed, sealed
 
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
@@ -139,9 +140,6 @@ def test_sharing_and_cycles_are_those_of_verified_data(value):
 
 def demand_same_end_when_spoiled(data, samples):
     """Each byte of a payload becomes each that starts a value, and `samples` others."""
-    pytest.importorskip("xxhash")
-    from mutation_worker import resealed
-
     at = waybill.inspect(data)["sections"]
     start, end = at["shared"]["offset"], at["debug_info"]["offset"]
     chance = random.Random(1)
@@ -243,9 +241,6 @@ def test_tuple_that_holds_itself_is_refused(payload):
 
 def sealed_with(shared, payload):
     """An envelope with this payload and these shared positions."""
-    pytest.importorskip("xxhash")
-    from mutation_worker import resealed
-
     empty = waybill.dumps(None)
     at = waybill.inspect(empty)["sections"]["shared"]["offset"]
     body = bytes([0x90 + len(shared), *shared]) + payload + b"\x80"
@@ -267,10 +262,3 @@ def test_containers_that_claim_all_that_is_left_reserve_it_once(head):
         tracemalloc.stop()
 
     assert peak < 100_000_000
-
-
-def sealed(payload):
-    pytest.importorskip("xxhash")
-    from mutation_worker import sealed
-
-    return sealed(payload)

@@ -1,0 +1,46 @@
+"""Spoiled payloads. Tests that need digests which fit are skipped without xxhash."""
+
+import ast
+import subprocess
+import sys
+
+import mutation_worker
+import pytest
+from mutation_worker import DIGEST_SIZE
+
+
+def resealed(data, at=None):
+    """`data` with a digest that fits, which stands at `at`; at the end of one without
+    a signature.
+    """
+    pytest.importorskip("xxhash")
+    return mutation_worker.resealed(
+        data, len(data) - DIGEST_SIZE - 1 if at is None else at
+    )
+
+
+def sealed(payload):
+    """An envelope with this payload, of this Python."""
+    pytest.importorskip("xxhash")
+    return mutation_worker.sealed(payload)
+
+
+def spoil(kind, payload, folder, seconds=300):
+    """What mutation_worker.py says of a payload, or of that in a file."""
+    if kind not in ("cut", "flip"):
+        pytest.importorskip("xxhash")
+    path, progress = payload, folder / "progress"
+    if isinstance(payload, bytes):
+        path = folder / "payload"
+        path.write_bytes(payload)
+    done = subprocess.run(
+        [sys.executable, mutation_worker.__file__, kind, path, progress],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        cwd=folder,
+    )
+    at = progress.read_text().strip() if progress.exists() else "the start"
+    assert done.returncode == 0, f"{done.returncode} at {at}\n{done.stderr[-2000:]}"
+    return ast.literal_eval(done.stdout.splitlines()[-1])
