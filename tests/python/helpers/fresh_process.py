@@ -131,16 +131,6 @@ def execute(program, payload=b"", *, path=(), command=(sys.executable,), env=Non
     return answer[1]
 
 
-def payload_by_value(expression, imports, package, folder):
-    """The payload that execute() makes of an expression, with a package by value; or
-    what a program, in place of an expression, calls `answer`.
-    """
-    program = f"answer = waybill.dumps({expression}, by_value=[{package}])"
-    if "answer =" in expression:
-        program = expression
-    return execute(imports + program, path=[folder])
-
-
 def load(payload, expression, **options):
     """What `expression` makes of `value`, the object that the payload holds."""
     program = f"value = waybill.loads(data)\nanswer = ({expression})"

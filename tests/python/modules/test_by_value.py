@@ -11,7 +11,7 @@ import fresh_process
 import pytest
 import told
 import waybill
-from sources import imported, write_files
+from sources import imported
 
 FILES = {
     "bv_package/__init__.py": "NAME = 'package'\n",
@@ -70,19 +70,7 @@ import bv_lonely, bv_local, bv_package, bv_package.work, bv_package.inner.deep
 import bv_package.inner.sibling
 from bv_package import work
 """
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_files(tmp_path_factory.mktemp("sender"), FILES)
-
-
-@pytest.fixture
-def made(folder):
-    """The payload that a fresh process with the files makes."""
-    return lambda program: fresh_process.payload_by_value(
-        program, IMPORTS, "bv_package", folder
-    )
+PACKAGE = "bv_package"
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import fresh_process
 import pytest
 import waybill
 from fresh_process import FreshProcessError
-from sources import write_files
 
 #: `fast` stands for an extension: that shows by its file, and by functions made in C.
 FILES = {
@@ -49,20 +48,9 @@ FILES = {
             return plain() if x else (of_class(x), of_instance(), of_function(), Table)
         """,
 }
+IMPORTS = "import ex_pack.work as work\n"
+PACKAGE = "'ex_pack'"
 MISSING = r"No module named 'ex_pack\.fast'"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_files(tmp_path_factory.mktemp("sender"), FILES)
-
-
-@pytest.fixture
-def made(folder):
-    """The payload that a fresh process with the files makes."""
-    return lambda expression: fresh_process.payload_by_value(
-        expression, "import ex_pack.work as work\n", "'ex_pack'", folder
-    )
 
 
 def test_function_that_reaches_an_extension_by_globals_arrives(made):

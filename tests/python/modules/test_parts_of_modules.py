@@ -6,7 +6,6 @@ import fresh_process
 import pytest
 import waybill
 from fresh_process import FreshProcessError
-from sources import write_files
 
 FILES = {
     "pm_pack/__init__.py": """
@@ -154,19 +153,7 @@ import pm_pack, pm_pack.work as work, pm_pack.locals
 import pm_pack.hints, pm_pack.holder, pm_pack.uses_lazy, pm_pack.uses_pair
 import pm_pack.lazy.light
 """
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_files(tmp_path_factory.mktemp("sender"), FILES)
-
-
-@pytest.fixture
-def made(folder):
-    """The payload that a fresh process with the files makes."""
-    return lambda program: fresh_process.payload_by_value(
-        program, IMPORTS, "pm_pack", folder
-    )
+PACKAGE = "pm_pack"
 
 
 @pytest.mark.parametrize(
