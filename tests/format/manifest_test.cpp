@@ -58,6 +58,23 @@ TEST(Manifest, ComesBackAsItWas) {
   }
 }
 
+TEST(Manifest, OfManyFilesInTurnComesBackAsItWas) {
+  constexpr std::size_t kFiles = 100;  // More than the writer searches.
+  Manifest manifest;
+  for (std::size_t i = 0; i < 3 * kFiles; ++i) {
+    ImportRecord& record = manifest.imports.emplace_back();
+    record.module = "json";
+    record.chain = "json";
+    record.file = std::to_string(i % kFiles) + ".py";
+  }
+
+  const Result<Manifest> read = decode_manifest(encode_to_bytes(manifest));
+
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(std::ranges::equal(read->imports, manifest.imports, {},
+                                 &ImportRecord::file, &ImportRecord::file));
+}
+
 TEST(Manifest, KnowsWhatWaybillBringsItself) {
   for (const char* own : {"waybill", "waybill._reducers", "waybill._kinds.errors"}) {
     ImportRecord record;
