@@ -37,13 +37,11 @@ Ref replace_items(PyObject*, PyObject* const* arguments) {
 }  // namespace
 
 PyMethodDef kClassMethods[] = {
-    method<is_method>("is_method", "is_method(attribute, /) -> bool"),
-    method<has_other_code, 2>("has_other_code",
-                              "has_other_code(own, value, /) -> bool"),
-    method<is_importable>("is_importable", "is_importable(cls, /) -> bool"),
-    method<replace_items, 2>("replace_items",
-                             "replace_items(target, source, /) -> None"),
-    {nullptr, nullptr, 0, nullptr},
+    method<is_method>("is_method"),
+    method<has_other_code, 2>("has_other_code"),
+    method<is_importable>("is_importable"),
+    method<replace_items, 2>("replace_items"),
+    {},  // Ends the table.
 };
 
 }  // namespace waybill::extension

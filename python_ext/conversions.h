@@ -160,9 +160,10 @@ PyCFunction as_cfunction(Function function) {
 }
 
 // A row of a method table. The function gets the module, and either `kCount` arguments,
-// or those of `flags`: one, or with METH_VARARGS all in a tuple.
+// or those of `flags`: one, or with METH_VARARGS all in a tuple. `doc` is for public
+// functions; _core.pyi describes the others.
 template <auto kFunction, Py_ssize_t kCount = 1>
-PyMethodDef method(const char* name, const char* doc, int flags = METH_O) {
+PyMethodDef method(const char* name, int flags = METH_O, const char* doc = nullptr) {
   if constexpr (std::is_invocable_v<decltype(kFunction), PyObject*, PyObject**>) {
     const auto call = [](PyObject* module, PyObject* const* arguments,
                          Py_ssize_t count) {

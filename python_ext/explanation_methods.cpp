@@ -98,12 +98,10 @@ Ref source(PyObject*, PyObject* capsule) {
                     static_cast<unsigned long long>(source->functions), without.get()));
 }
 
-Ref mark_missing(PyObject*, PyObject* arguments) {
-  PyObject *capsule, *names;
-  if (!PyArg_ParseTuple(arguments, "OO", &capsule, &names)) throw PyError();
-  for (ExplainedImport& import : explanation_of(capsule).imports) {
+Ref mark_missing(PyObject*, PyObject* const* arguments) {
+  for (ExplainedImport& import : explanation_of(arguments[0]).imports) {
     const Ref name = text(import.record.module);
-    const int has = PySet_Contains(names, name.get());
+    const int has = PySet_Contains(arguments[1], name.get());
     import.is_missing = check(has) != 0;
   }
   return Ref::share(Py_None);
@@ -156,29 +154,19 @@ Ref as_html(PyObject*, PyObject* arguments) {
 }  // namespace
 
 PyMethodDef kExplanationMethods[] = {
-    method<explain, 3>("explain", "explain(obj, options, progress, /) -> capsule"),
-    method<total>("explanation_total",
-                  "explanation_total(explanation, /) -> (bytes, parts summed up)"),
-    method<parts>("explanation_parts", "explanation_parts(explanation, /) -> list"),
-    method<blockers>("explanation_blockers",
-                     "explanation_blockers(explanation, /) -> list"),
-    method<imports>("explanation_imports",
-                    "explanation_imports(explanation, /) -> list"),
-    method<source>(
-        "explanation_source",
-        "explanation_source(explanation, /) -> (bytes, functions, without) or None"),
-    method<mark_missing>("mark_missing",
-                         "mark_missing(explanation, modules, /) -> None", METH_VARARGS),
-    method<as_text>("explanation_text",
-                    "explanation_text(explanation, top, columns, colours, /) -> str",
-                    METH_VARARGS),
-    method<telling>("explanation_telling",
-                    "explanation_telling(explanation, most, /) -> list", METH_VARARGS),
-    method<size_as_text>("size_text", "size_text(size, /) -> str"),
-    method<as_json>("explanation_json", "explanation_json(explanation, /) -> str"),
-    method<as_html>("explanation_html",
-                    "explanation_html(explanation, title, /) -> str", METH_VARARGS),
-    {nullptr, nullptr, 0, nullptr},
+    method<explain, 3>("explain"),
+    method<total>("explanation_total"),
+    method<parts>("explanation_parts"),
+    method<blockers>("explanation_blockers"),
+    method<imports>("explanation_imports"),
+    method<source>("explanation_source"),
+    method<mark_missing, 2>("mark_missing"),
+    method<as_text>("explanation_text", METH_VARARGS),
+    method<telling>("explanation_telling", METH_VARARGS),
+    method<size_as_text>("size_text"),
+    method<as_json>("explanation_json"),
+    method<as_html>("explanation_html", METH_VARARGS),
+    {},  // Ends the table.
 };
 
 void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks) {

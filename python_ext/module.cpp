@@ -194,12 +194,9 @@ Ref decode_head(PyObject* module, PyObject* const* arguments) {
   return decode_with(module, arguments[0], arguments[4], hooks);
 }
 
-Ref imports(PyObject* module, PyObject* arguments) {
-  PyObject* object = nullptr;
-  int by_value = 0;
-  if (!PyArg_ParseTuple(arguments, "Op", &object, &by_value)) throw PyError();
+Ref imports(PyObject* module, PyObject* const* arguments) {
   const waybill::Manifest manifest =
-      waybill::py::discover(state_of(module), object, by_value != 0);
+      waybill::py::discover(state_of(module), arguments[0], is_true(arguments[1]));
   Ref records = Ref::steal(PyList_New(0));
   for (const waybill::ImportRecord& record : manifest.imports) {
     if (record.is_added_by_encoder()) continue;
@@ -258,27 +255,21 @@ Ref sent_sources(PyObject* module, PyObject* head) {
 PyMethodDef kMethods[] = {
     {"dumps", as_cfunction(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
     {"loads", as_cfunction(loads), METH_FASTCALL | METH_KEYWORDS, kLoadsDoc},
-    method<encode, 2>("encode", "encode(obj, options, /) -> bytes"),
-    method<encode_chunks, 2>("encode_chunks", "encode_chunks(obj, options, /) -> list"),
-    method<decode, 2>("decode", "decode(data, options, /) -> object"),
-    method<decode_head, 5>(
-        "decode_head",
-        "decode_head(data, stored, memory, checks_stored, options, /) -> object"),
-    method<imports>("imports", "imports(obj, by_value, /) -> list of tuples",
-                    METH_VARARGS),
-    method<content_hash, 3>(
-        "content_hash", "content_hash(obj, passes_over, names_classes, /) -> bytes"),
-    method<source_hash>("source_hash", "source_hash(obj, /) -> bytes or None"),
-    method<use_caches>("use_caches", "use_caches(are_used, /) -> None"),
-    method<clear_caches>("clear_caches", kClearCachesDoc, METH_NOARGS),
-    method<cache_info>("cache_info", kCacheInfoDoc, METH_NOARGS),
-    method<chosen_devices>("chosen_devices", "chosen_devices() -> object", METH_NOARGS),
-    method<inspect>("inspect", "inspect(data, /) -> JSON as str"),
-    method<python_mismatch>("python_mismatch",
-                            "python_mismatch(data, /) -> str or None"),
-    method<sent_sources>("sent_sources",
-                         "sent_sources(head, /) -> list of (unit, code)"),
-    {nullptr, nullptr, 0, nullptr},
+    method<encode, 2>("encode"),
+    method<encode_chunks, 2>("encode_chunks"),
+    method<decode, 2>("decode"),
+    method<decode_head, 5>("decode_head"),
+    method<imports, 2>("imports"),
+    method<content_hash, 3>("content_hash"),
+    method<source_hash>("source_hash"),
+    method<use_caches>("use_caches"),
+    method<clear_caches>("clear_caches", METH_NOARGS, kClearCachesDoc),
+    method<cache_info>("cache_info", METH_NOARGS, kCacheInfoDoc),
+    method<chosen_devices>("chosen_devices", METH_NOARGS),
+    method<inspect>("inspect"),
+    method<python_mismatch>("python_mismatch"),
+    method<sent_sources>("sent_sources"),
+    {},  // Ends the table.
 };
 
 // Refuses a Python without the GIL. A free-threaded build enables the GIL for this

@@ -184,27 +184,17 @@ Ref load_part(PyObject* module, PyObject* const* arguments) {
 }  // namespace
 
 PyMethodDef kPartMethods[] = {
-    method<open_parts, 4>(
-        "open_parts",
-        "open_parts(head, memory, when, load_options, /) -> capsule; when digests are "
-        "compared: 0 never, 1 lazily, 2 now"),
-    method<root_part>("root_part", "root_part(file, /) -> offset"),
-    method<describe, 2>(
-        "describe_part",
-        "describe_part(file, offset, /) -> (type, count, size, text, item, shape)"),
-    method<part_steps, 2>("part_steps",
-                          "part_steps(file, offset, /) -> list of offsets"),
-    method<part_keys, 2>("part_keys",
-                         "part_keys(file, offset, /) -> list of (key, key_offset)"),
-    method<text_of_step, 3>("step_text", "step_text(file, offset, number, /) -> str"),
-    method<has_keys, 2>("has_keys", "has_keys(file, offset, /) -> bool"),
-    method<find_step, 3>("find_step",
-                         "find_step(file, offset, key, /) -> (number, offset) or None"),
-    method<find_path, 2>("find_path",
-                         "find_path(file, path, /) -> offset; raises LookupError"),
-    method<load_part, 5>(
-        "load_part", "load_part(file, offset, memory, is_whole, options, /) -> object"),
-    {nullptr, nullptr, 0, nullptr},
+    method<open_parts, 4>("open_parts"),
+    method<root_part>("root_part"),
+    method<describe, 2>("describe_part"),
+    method<part_steps, 2>("part_steps"),
+    method<part_keys, 2>("part_keys"),
+    method<text_of_step, 3>("step_text"),
+    method<has_keys, 2>("has_keys"),
+    method<find_step, 3>("find_step"),
+    method<find_path, 2>("find_path"),
+    method<load_part, 5>("load_part"),
+    {},  // Ends the table.
 };
 
 }  // namespace waybill::extension

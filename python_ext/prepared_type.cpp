@@ -156,13 +156,13 @@ void destroy_prepared(PyObject* self) {
 PyMethodDef kMethods[] = {
     {"dumps", as_cfunction(dumps), METH_FASTCALL | METH_KEYWORDS, kPreparedDumpsDoc},
     {"refresh", refresh, METH_NOARGS, kPreparedRefreshDoc},
-    {nullptr, nullptr, 0, nullptr},
+    {},  // Ends the table.
 };
 
 PyGetSetDef kFields[] = {
     {"digest", digest, nullptr, kPreparedDigestDoc, nullptr},
     {"function", function, nullptr, "The function that was prepared.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr},
+    {},  // Ends the table.
 };
 
 template <typename Function>

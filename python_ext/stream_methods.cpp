@@ -74,24 +74,15 @@ Ref head_size(PyObject*, PyObject* capsule) {
 }  // namespace
 
 PyMethodDef kStreamMethods[] = {
-    method<stream_length>("stream_length", "stream_length(load_options, /) -> capsule"),
-    method<measure, 2>(
-        "measure",
-        "measure(stream_length, data, /) -> bytes that are missing at least"),
-    method<head_size>("head_size",
-                      "head_size(stream_length, /) -> bytes of the head, once all of "
-                      "it was measured"),
-    method<stored_rows, 2>(
-        "stored_rows",
-        "stored_rows(head, load_options, /) -> list of (kind, offset, length)"),
-    method<new_buffer, 2>(
-        "new_buffer",
-        "new_buffer(kind, length, /) -> (object, memoryview of its bytes)"),
-    method<address_of>("address_of", "address_of(buffer, /) -> int"),
-    method<advise_large_pages>("advise_large_pages",
-                               "advise_large_pages(buffer, /) -> None"),
-    method<copy_buffer, 2>("copy_buffer", "copy_buffer(target, source, /) -> None"),
-    {nullptr, nullptr, 0, nullptr},
+    method<stream_length>("stream_length"),
+    method<measure, 2>("measure"),
+    method<head_size>("head_size"),
+    method<stored_rows, 2>("stored_rows"),
+    method<new_buffer, 2>("new_buffer"),
+    method<address_of>("address_of"),
+    method<advise_large_pages>("advise_large_pages"),
+    method<copy_buffer, 2>("copy_buffer"),
+    {},  // Ends the table.
 };
 
 }  // namespace waybill::extension
