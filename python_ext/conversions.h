@@ -95,6 +95,12 @@ inline PyObject* none_to_null(PyObject* object) {
   return object == Py_None ? nullptr : object;
 }
 
+inline std::uint64_t number_of(PyObject* number) {
+  const unsigned long long value = PyLong_AsUnsignedLongLong(number);
+  check(PyErr_Occurred() ? -1 : 0);
+  return value;
+}
+
 // The compression level of zstd; 0: no compression.
 inline int compression_level_of(PyObject* number) {
   const long level = PyLong_AsLong(number);
@@ -114,15 +120,6 @@ inline py::SourceUse source_use_of(PyObject* number) {
     return static_cast<py::SourceUse>(use);
   }
   PyErr_SetString(PyExc_ValueError, "the use of source is 0 to 2");
-  throw PyError();
-}
-
-// The borrowed items of a tuple of options.
-inline PyObject* const* items_of(PyObject* tuple, Py_ssize_t count) {
-  if (PyTuple_Check(tuple) && PyTuple_GET_SIZE(tuple) == count) {
-    return reinterpret_cast<PyTupleObject*>(tuple)->ob_item;
-  }
-  PyErr_Format(PyExc_TypeError, "the options are a tuple of %zd", count);
   throw PyError();
 }
 

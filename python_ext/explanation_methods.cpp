@@ -26,7 +26,7 @@ Explanation& explanation_of(PyObject* capsule) {
 
 Ref explain(PyObject* module, PyObject* const* arguments) {
   const EncodeOptions options(arguments[1]);
-  return new_explanation(py::explain(state_of(module), arguments[0], options.hooks(),
+  return new_explanation(py::explain(state_of(module), arguments[0], options.hooks,
                                      none_to_null(arguments[2])));
 }
 
@@ -134,11 +134,7 @@ Ref telling(PyObject*, PyObject* arguments) {
       });
 }
 
-Ref size_as_text(PyObject*, PyObject* size) {
-  const unsigned long long bytes = PyLong_AsUnsignedLongLong(size);
-  if (PyErr_Occurred() != nullptr) throw PyError();
-  return text(size_text(bytes));
-}
+Ref size_as_text(PyObject*, PyObject* size) { return text(size_text(number_of(size))); }
 
 Ref as_json(PyObject*, PyObject* capsule) {
   return text(explanation_json(explanation_of(capsule)));

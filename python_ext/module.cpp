@@ -156,13 +156,13 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
 
 Ref encode(PyObject* module, PyObject* const* arguments) {
   const EncodeOptions options(arguments[1]);
-  return encode_or_explain(state_of(module), arguments[0], options.hooks(),
+  return encode_or_explain(state_of(module), arguments[0], options.hooks,
                            waybill::py::encode);
 }
 
 Ref encode_chunks(PyObject* module, PyObject* const* arguments) {
   const EncodeOptions options(arguments[1]);
-  return encode_or_explain(state_of(module), arguments[0], options.hooks(),
+  return encode_or_explain(state_of(module), arguments[0], options.hooks,
                            waybill::py::encode_chunks);
 }
 

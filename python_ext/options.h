@@ -1,73 +1,130 @@
 #pragma once
 
-// The options of encode(), decode() and similar functions.
+// The options of encode(), decode() and similar functions: a dict by name. An option
+// that is missing or None has its default.
 
 #include <Python.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <string_view>
 
 #include "conversions.h"
 #include "python/capsules.h"
 #include "python/decode/decode_hooks.h"
 #include "python/encode/encode_hooks.h"
+#include "python/runtime/text.h"
 
 namespace waybill::extension {
 
-// Keeps the targets of the hooks alive, except the items of the tuple.
-class EncodeOptions {
- public:
-  // `options`: the tuple EncodeOptions of _core.pyi. Throws PyError.
-  explicit EncodeOptions(PyObject* options) : EncodeOptions(items_of(options, 13)) {}
-
-  const py::EncodeHooks& hooks() const { return hooks_; }
-  PyObject* key() const { return key_; }  // Borrowed; may be None.
-
- private:
-  explicit EncodeOptions(PyObject* const* items)
-      : key_(items[9]), application_(items[7]) {
-    hooks_.persistent_id = none_to_null(items[0]);
-    hooks_.reducer_override = none_to_null(items[1]);
-    hooks_.dispatch_table = none_to_null(items[2]);
-    hooks_.buffer_callback = none_to_null(items[3]);
-    hooks_.memo = none_to_null(items[4]);
-    hooks_.payload = PyLong_AsUnsignedLongLong(items[5]);
-    check(PyErr_Occurred() ? -1 : 0);
-    hooks_.by_value = none_to_null(items[6]);
-    hooks_.application = application_.bytes();
-    hooks_.replace = none_to_null(items[8]);
-    if (none_to_null(key_) != nullptr) hooks_.key = &py::signing_key_of(key_);
-    hooks_.compression_level = compression_level_of(items[10]);
-    hooks_.source = source_use_of(items[11]);
-    hooks_.environment = none_to_null(items[12]);
-  }
-
-  PyObject* key_;
-  Input application_;
-  py::EncodeHooks hooks_;
+// An option: its name, and how its value is stored.
+template <typename Options>
+struct OptionRow {
+  std::string_view name;
+  void (*store)(Options& options, PyObject* value);
 };
 
-struct DecodeOptions {
-  // `options`: the tuple DecodeOptions of _core.pyi, which must outlive this. `base`:
-  // the other hooks. Throws PyError.
-  DecodeOptions(PyObject* options, py::DecodeHooks base) : hooks(base) {
-    PyObject* const* items = items_of(options, 11);
-    hooks.persistent_load = none_to_null(items[0]);
-    hooks.find_class = none_to_null(items[1]);
-    hooks.buffers = none_to_null(items[2]);
-    hooks.history = none_to_null(items[3]);
-    hooks.resets_classes = is_true(items[4]);
-    hooks.class_state = none_to_null(items[5]);
-    hooks.allows_missing = is_true(items[6]);
-    hooks.map_location = none_to_null(items[7]);
-    hooks.renames = none_to_null(items[8]);
-    hooks.opaque = none_to_null(items[9]);
-    // Names of missing modules become opaque too.
-    if (hooks.opaque != nullptr) hooks.allows_missing = true;
-    if (items[10] != Py_None) load_options = py::load_options_of(items[10]);
+inline PyObject* as_it_is(PyObject* value) { return value; }
+
+inline PyObject* false_to_null(PyObject* value) {
+  return is_true(value) ? value : nullptr;
+}
+
+// Stores a value in a member of the hooks.
+template <auto kHook, auto kConvert = as_it_is, typename Options>
+void store(Options& options, PyObject* value) {
+  options.hooks.*kHook = kConvert(value);
+}
+
+// Stores the options in a dict, which must neither change nor die before `options`.
+template <typename Options, std::size_t kCount>
+void store_all(PyObject* dict, const OptionRow<Options> (&rows)[kCount],
+               Options& options) {
+  if (!PyDict_Check(dict)) {
+    PyErr_SetString(PyExc_TypeError, "the options are a dict");
+    throw PyError();
   }
+  PyObject *name, *value;  // Borrowed from the dict.
+  for (Py_ssize_t position = 0; PyDict_Next(dict, &position, &name, &value);) {
+    if (value == Py_None) continue;
+    Ref storage;
+    const std::string_view text = py::utf8_of(name, storage);
+    const auto* row = std::ranges::find(rows, text, &OptionRow<Options>::name);
+    if (row == std::end(rows)) {
+      PyErr_Format(PyExc_TypeError, "there is no option %R", name);
+      throw PyError();
+    }
+    row->store(options, value);
+  }
+}
+
+struct EncodeOptions {
+  // Throws PyError.
+  explicit EncodeOptions(PyObject* dict);
+
+  py::EncodeHooks hooks;
+  PyObject* key = nullptr;           // The capsule that holds `hooks.key`.
+  std::optional<Input> application;  // Holds `hooks.application`.
+};
+
+inline constexpr OptionRow<EncodeOptions> kEncodeOptions[] = {
+    {"persistent_id", store<&py::EncodeHooks::persistent_id>},
+    {"reducer_override", store<&py::EncodeHooks::reducer_override>},
+    {"dispatch_table", store<&py::EncodeHooks::dispatch_table>},
+    {"buffer_callback", store<&py::EncodeHooks::buffer_callback>},
+    {"memo", store<&py::EncodeHooks::memo>},
+    {"payload", store<&py::EncodeHooks::payload, number_of>},
+    {"by_value", store<&py::EncodeHooks::by_value>},
+    {"application",
+     [](EncodeOptions& options, PyObject* bytes) {
+       options.hooks.application = options.application.emplace(bytes).bytes();
+     }},
+    {"replace", store<&py::EncodeHooks::replace>},
+    {"key",
+     [](EncodeOptions& options, PyObject* capsule) {
+       options.hooks.key = &py::signing_key_of(capsule);
+       options.key = capsule;
+     }},
+    {"compress", store<&py::EncodeHooks::compression_level, compression_level_of>},
+    {"source", store<&py::EncodeHooks::source, source_use_of>},
+    {"environment", store<&py::EncodeHooks::environment, false_to_null>},
+};
+
+inline EncodeOptions::EncodeOptions(PyObject* dict) {
+  store_all(dict, kEncodeOptions, *this);
+}
+
+struct DecodeOptions {
+  // `base`: the other hooks. Throws PyError.
+  DecodeOptions(PyObject* dict, const py::DecodeHooks& base);
 
   py::DecodeHooks hooks;
   std::optional<LoadOptions> load_options;
 };
+
+inline constexpr OptionRow<DecodeOptions> kDecodeOptions[] = {
+    {"persistent_load", store<&py::DecodeHooks::persistent_load>},
+    {"find_class", store<&py::DecodeHooks::find_class>},
+    {"buffers", store<&py::DecodeHooks::buffers>},
+    {"history", store<&py::DecodeHooks::history>},
+    {"reset_classes", store<&py::DecodeHooks::resets_classes, is_true>},
+    {"class_state", store<&py::DecodeHooks::class_state>},
+    {"missing", store<&py::DecodeHooks::allows_missing, is_true>},
+    {"map_location", store<&py::DecodeHooks::map_location>},
+    {"renames", store<&py::DecodeHooks::renames>},
+    {"opaque", store<&py::DecodeHooks::opaque>},
+    {"load_options",
+     [](DecodeOptions& options, PyObject* tuple) {
+       options.load_options = py::load_options_of(tuple);
+     }},
+};
+
+inline DecodeOptions::DecodeOptions(PyObject* dict, const py::DecodeHooks& base)
+    : hooks(base) {
+  store_all(dict, kDecodeOptions, *this);
+  // Names of missing modules become opaque too.
+  if (hooks.opaque != nullptr) hooks.allows_missing = true;
+}
 
 }  // namespace waybill::extension

@@ -47,8 +47,7 @@ Ref open_parts(PyObject* module, PyObject* const* arguments) {
   }
   const long when = PyLong_AsLong(arguments[2]);
   check(PyErr_Occurred() ? -1 : 0);
-  const LoadOptions options =
-      arguments[3] == Py_None ? LoadOptions{} : py::load_options_of(arguments[3]);
+  const LoadOptions options = py::load_options_of(arguments[3]);
   auto file = std::make_unique<py::OpenedFile>(
       state_of(module), Ref::share(arguments[0]), Ref::share(arguments[1]), options,
       static_cast<py::OpenedFile::Check>(std::clamp(when, 0L, 2L)));

@@ -73,10 +73,10 @@ PyObject* new_prepared_call(PyTypeObject* type, PyObject* arguments,
     }
     const EncodeOptions options(given_options);
     auto& state = *static_cast<State*>(PyType_GetModuleState(type));
-    auto call = std::make_unique<py::PreparedCall>(state, function, options.hooks());
+    auto call = std::make_unique<py::PreparedCall>(state, function, options.hooks);
     Ref self = Ref::steal(type->tp_alloc(type, 0));
     fields_of(self.get()).call = call.release();
-    fields_of(self.get()).key = Ref::share(options.key()).release();
+    fields_of(self.get()).key = Ref::share(options.key).release();
     if (warn_above <= 0 || warn == nullptr) return self;
     fields_of(self.get()).warn = Ref::share(warn).release();
     fields_of(self.get()).warn_above = warn_above;

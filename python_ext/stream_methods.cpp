@@ -22,8 +22,7 @@ StreamLength& stream_length_of(PyObject* capsule) {
 }
 
 Ref stream_length(PyObject*, PyObject* load_options) {
-  const Gate gate(load_options == Py_None ? LoadOptions{}
-                                          : py::load_options_of(load_options));
+  const Gate gate(py::load_options_of(load_options));
   return to_capsule(std::make_unique<StreamLength>(gate.limits()),
                     kStreamLengthCapsule);
 }
@@ -42,8 +41,7 @@ Ref measure(PyObject*, PyObject* const* arguments) {
 }
 
 Ref stored_rows(PyObject* module, PyObject* const* arguments) {
-  const Gate gate(arguments[1] == Py_None ? LoadOptions{}
-                                          : py::load_options_of(arguments[1]));
+  const Gate gate(py::load_options_of(arguments[1]));
   const Input head(arguments[0]);
   return py::stored_rows(state_of(module), head.bytes(), gate);
 }

@@ -1,7 +1,7 @@
 # The extension, python_ext/module.cpp. Public are dumps and loads, whose docstrings
 # describe the options, cache_info and clear_caches; the rest is for this package alone.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import CodeType
 from typing import Any
 
@@ -9,16 +9,8 @@ from typing_extensions import Buffer
 
 from waybill._api.configuration import Compress, MapLocation, RenameRules, Source
 from waybill._api.load_options import LoadOptions
-from waybill._environment.renames import Renames
-from waybill._kinds.opaque import Payload
 from waybill._modules.by_value import ByValue
 from waybill.security import KeyRing, Limits, Policy, SigningKey
-
-#: environment_of of distributions.py: takes names of modules, and returns the version
-#: and implementation of Python, the platform, and the distributions of the modules.
-EnvironmentQuery = Callable[
-    [list[str]], tuple[str, str, str, list[tuple[str, str, list[str]]]]
-]
 
 def dumps(
     obj: object,
@@ -54,54 +46,15 @@ def loads(
     limits: Limits | None = None,
 ) -> Any: ...
 
-#: The options of an encoding, as encode_options() returns them.
-EncodeOptions = tuple[
-    # The hooks of a Pickler: persistent_id, reducer_override, dispatch_table,
-    # buffer_callback.
-    Callable[[Any], Any] | None,
-    Callable[[Any], Any] | None,
-    Mapping[type, Callable[[Any], Any]] | None,
-    Callable[[Any], object] | None,
-    # Of a PicklerMemo: the objects, and the number of payloads.
-    dict[int, tuple[int, int, object]] | None,
-    int,
-    # Names of modules by value; the application field.
-    set[str] | None,
-    Buffer,
-    # A Replacements; the handle of a SigningKey.
-    Callable[[object], tuple[str, Any] | None] | None,
-    object,
-    # The level of zstd, 0 for none. Source: 0 for none, 1 if it is proven, 2 if it is
-    # required.
-    int,
-    int,
-    EnvironmentQuery | None,
-]
+#: Options by name, as encode_options() and decode_options() return them. One that is
+#: None or missing has its default. options.h of the extension lists all.
+Options = dict[str, Any]
 
-#: The options of a decoding, as decode_options() returns them.
-DecodeOptions = tuple[
-    # The hooks of an Unpickler: persistent_load, find_class.
-    Callable[[Any], Any] | None,
-    Callable[[str, str], Any] | None,
-    # Buffers out of band; the memo of an Unpickler.
-    Iterator[Buffer] | None,
-    list[dict[int, object]] | None,
-    # reset_classes, class_state, and whether missing modules get stand-ins.
-    bool,
-    str | None,
-    bool,
-    MapLocation | None,
-    Renames | None,
-    # The factory of opaque objects for code="opaque".
-    Payload | None,
-    LoadOptions | None,
-]
-
-def encode(obj: object, options: EncodeOptions, /) -> bytes: ...
+def encode(obj: object, options: Options, /) -> bytes: ...
 
 #: Returns the payload as consecutive bytes-like objects. Large buffers are not copied,
 #: and must not change until they have been written.
-def encode_chunks(obj: object, options: EncodeOptions, /) -> list[Buffer]: ...
+def encode_chunks(obj: object, options: Options, /) -> list[Buffer]: ...
 
 class PreparedCall:
     digest: bytes
@@ -109,7 +62,7 @@ class PreparedCall:
     def __new__(
         cls,
         function: Callable[..., object],
-        options: EncodeOptions,
+        options: Options,
         warn_above: int = ...,
         warn: Callable[[int, tuple[object, ...], dict[str, object]], None] = ...,
         /,
@@ -117,7 +70,7 @@ class PreparedCall:
     def dumps(self, /, *args: object, **kwargs: object) -> bytes: ...
     def refresh(self, /) -> None: ...
 
-def decode(data: Buffer, options: DecodeOptions, /) -> Any: ...
+def decode(data: Buffer, options: Options, /) -> Any: ...
 
 #: decode() of a head, or of a whole payload. The stored buffers are `stored`, or parts
 #: of `memory`, of which arrays become views. `checks_stored` compares their digests.
@@ -126,7 +79,7 @@ def decode_head(
     stored: list[Buffer] | None,
     memory: memoryview | None,
     checks_stored: bool,
-    options: DecodeOptions,
+    options: Options,
     /,
 ) -> Any: ...
 
@@ -250,7 +203,7 @@ def load_part(
     offset: int,
     memory: memoryview,
     is_whole: bool,
-    options: DecodeOptions,
+    options: Options,
     /,
 ) -> Any: ...
 
@@ -259,7 +212,7 @@ def load_part(
 #: `progress` is called with objects and bytes at intervals.
 def explain(
     obj: object,
-    options: EncodeOptions,
+    options: Options,
     progress: Callable[[int, int], object] | None,
     /,
 ) -> object: ...

@@ -107,6 +107,7 @@ Ref new_policy(PyObject* text) {
 const Policy& policy_of(PyObject* capsule) { return *pointer_of(capsule); }
 
 LoadOptions load_options_of(PyObject* tuple) {
+  if (tuple == Py_None) return {};
   PyObject* policy = nullptr;
   PyObject* keys = nullptr;
   PyObject* limits = nullptr;

@@ -31,8 +31,8 @@ Ref new_policy(PyObject* text);
 const Policy& policy_of(PyObject* capsule);
 
 // The options in a tuple (policy, keys, limits): capsules or None, and a tuple of
-// limits_tuple() or None. The capsules must outlive the options. Throws PyError:
-// TypeError, ValueError or OverflowError.
+// limits_tuple() or None; the defaults for None. The capsules must outlive the options.
+// Throws PyError: TypeError, ValueError or OverflowError.
 LoadOptions load_options_of(PyObject* tuple);
 
 // The members of Limits in their order; None for those without a limit.

@@ -15,7 +15,7 @@ from waybill._state.baselines import TABLE as CLASSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Literal
 
     from waybill._environment.renames import Renames
@@ -187,24 +187,33 @@ def _use_caches(are_used: bool | None) -> None:
     _core.use_caches(are_used is None or are_used)
 
 
-#: All options. Arguments of ``dumps`` and ``loads`` for a single object
-#: (``buffer_callback``, ``buffers``), or for compatibility with pickle, are left out.
-TABLE: Mapping[str, Option] = {
-    # Options of dumps.
+#: Options of ``dumps`` that the extension reads. For each of these, and of the next
+#: table, python_ext/options.h has a row.
+ENCODING: Mapping[str, Option] = {
     "by_value": Option(_by_value, is_forwarded=False),
     "replace": Option(Replacements),
     "key": Option(_handle("key"), is_forwarded=False),
     "application": Option(_application),
     "compress": Option(_compress),
-    "warn_above": Option(_warn_above),
     "source": Option(_source),
     "environment": Option(_environment),
-    # Options of loads.
+}
+
+#: Options of ``loads`` that the extension reads.
+DECODING: Mapping[str, Option] = {
     "reset_classes": Option(bool),
     "class_state": Option(_class_state),
     "missing": Option(_missing),
     "map_location": Option(_map_location),
     "renames": Option(_renames),
+}
+
+#: All options. Arguments of ``dumps`` and ``loads`` for a single object
+#: (``buffer_callback``, ``buffers``), or for compatibility with pickle, are left out.
+TABLE: Mapping[str, Option] = {
+    **ENCODING,
+    "warn_above": Option(_warn_above),
+    **DECODING,
     "code": Option(_code),
     "policy": Option(_handle("policy")),
     "keys": Option(_handle("keys"), is_forwarded=False),
@@ -215,6 +224,26 @@ TABLE: Mapping[str, Option] = {
     "caches": Option(bool, apply=_use_caches),
     "trace": Option(_trace, apply=_set_trace),
 }
+
+
+def chosen_options(
+    table: Mapping[str, Option], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options in ``table`` that are not None, for a call with these arguments; see
+    ``chosen``. Raises TypeError for an argument that is not in the table."""
+    options = {}
+    # Not items(): CPython 3.11 crashes there if memory runs out.
+    for name in OPTIONS:
+        if name in table:
+            options[name] = OPTIONS[name]
+    for name in given:
+        try:
+            convert = table[name].convert
+        except KeyError:
+            raise _unknown_option(name, table) from None
+        if given[name] is not None:
+            options[name] = convert(given[name])
+    return options
 
 
 def configure(**options: Any) -> None:
@@ -267,10 +296,11 @@ def forwarded_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if TABLE[name].is_forwarded}
 
 
-def _require_options(options: Mapping[str, Any]) -> None:
-    unknown = options.keys() - TABLE.keys()
-    if unknown:
-        raise TypeError(
-            f"there is no option {', '.join(sorted(unknown))}; there are "
-            f"{', '.join(TABLE)}"
-        )
+def _require_options(options: Iterable[str]) -> None:
+    for name in options:
+        if name not in TABLE:
+            raise _unknown_option(name, TABLE)
+
+
+def _unknown_option(name: str, table: Iterable[str]) -> TypeError:
+    return TypeError(f"there is no option {name}; there are {', '.join(table)}")

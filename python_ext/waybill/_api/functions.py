@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from waybill import _core
 from waybill._api import lazy
-from waybill._api.configuration import chosen
+from waybill._api.configuration import DECODING, ENCODING, chosen, chosen_options
 from waybill._api.load_options import load_options_of
 from waybill._api.named_tuples import NamedTuple
 from waybill._modules.by_value import with_registered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from typing_extensions import Buffer
 
-    from waybill._api.configuration import Compress, MapLocation, RenameRules, Source
-    from waybill._core import DecodeOptions, EncodeOptions, PreparedCall
-    from waybill._kinds.opaque import Payload
-    from waybill._modules.by_value import ByValue
-    from waybill._reducers.replacements import Replacement
-    from waybill.security import KeyRing, Limits, Policy, SigningKey
+    from waybill._core import PreparedCall
+    from waybill.security import KeyRing, Limits, Policy
 
 #: How many bytes of invalid data the extension gets; its start suffices to refuse it.
 _REFUSED_SIZE = 1 << 20
@@ -115,7 +111,7 @@ def size_of(chunks: Iterable[Buffer]) -> int:
 
 
 def warn_of_size(
-    size: int, obj: object, encoding: EncodeOptions | None, is_given: bool = False
+    size: int, obj: object, encoding: dict[str, Any] | None, is_given: bool = False
 ) -> None:
     """Issues a SizeWarning; see ``size_warnings.warn`` for the arguments."""
     lazy.load("_explain.size_warnings").warn(size, obj, encoding, is_given)
@@ -132,32 +128,14 @@ def encode_options(
     *,
     fix_imports: bool = True,
     buffer_callback: Callable[[Any], object] | None = None,
-    by_value: ByValue | None = None,
-    replace: Replacement | Mapping[type, Replacement] | None = None,
-    key: SigningKey | None = None,
-    application: Buffer | None = None,
-    compress: Compress | None = None,
-    source: Source | None = None,
-    environment: bool | None = None,
-) -> EncodeOptions:
+    **options: Any,
+) -> dict[str, Any]:
     """The options of ``encode``, checked, without the hooks of a Pickler."""
     check_protocol(protocol, buffer_callback)
-    # By position, as EncodeOptions in _core.pyi; python_ext/options.h reads them.
-    return (
-        None,  # persistent_id
-        None,  # reducer_override
-        None,  # dispatch_table
-        buffer_callback,
-        None,  # The objects of a PicklerMemo,
-        0,  # and the number of its payloads.
-        with_registered(chosen("by_value", by_value)),
-        chosen("application", application) or b"",
-        chosen("replace", replace),
-        chosen("key", key),
-        chosen("compress", compress) or 0,
-        chosen("source", source) or 0,
-        chosen("environment", environment) or None,
-    )
+    encoding = chosen_options(ENCODING, options)
+    encoding["buffer_callback"] = buffer_callback
+    encoding["by_value"] = with_registered(encoding.get("by_value"))
+    return encoding
 
 
 def prepare(
@@ -204,11 +182,6 @@ def decode_options(
     /,
     *,
     buffers: Iterable[Buffer] | None = None,
-    reset_classes: bool | None = None,
-    class_state: str | None = None,
-    missing: str | None = None,
-    map_location: MapLocation | None = None,
-    renames: RenameRules | None = None,
     code: str | None = None,
     policy: Policy | None = None,
     keys: KeyRing | None = None,
@@ -216,33 +189,19 @@ def decode_options(
     fix_imports: bool = True,
     encoding: str = "ASCII",
     errors: str = "strict",
-) -> DecodeOptions:
+    **options: Any,
+) -> dict[str, Any]:
     """The options of ``decode``, checked, without the hooks of an Unpickler.
 
     ``data``: the whole payload; None if it is not in one buffer.
     """
-    # By position, as DecodeOptions in _core.pyi; python_ext/options.h reads them.
-    return (
-        None,  # persistent_load
-        None,  # find_class
-        None if buffers is None else iter(buffers),
-        None,  # The memo of an Unpickler.
-        bool(chosen("reset_classes", reset_classes)),
-        chosen("class_state", class_state),
-        bool(chosen("missing", missing)),
-        chosen("map_location", map_location),
-        chosen("renames", renames),
-        opaque_of(code, data),
-        load_options_of(policy, keys, limits),
-    )
-
-
-def opaque_of(code: str | None, data: Buffer | None) -> Payload | None:
-    """The factory of opaque objects; None unless ``code="opaque"`` is chosen."""
-    if not chosen("code", code):
-        return None
-    payload: type[Payload] = lazy.load("_kinds.opaque").Payload
-    return payload(data)
+    decoding = chosen_options(DECODING, options)
+    if buffers is not None:
+        decoding["buffers"] = iter(buffers)
+    if chosen("code", code):
+        decoding["opaque"] = lazy.load("_kinds.opaque").Payload(data)
+    decoding["load_options"] = load_options_of(policy, keys, limits)
+    return decoding
 
 
 def head_of(memory: memoryview) -> Buffer:

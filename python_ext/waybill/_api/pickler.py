@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from waybill._core import EncodeOptions
     from waybill._modules.by_value import ByValue
+
+
+#: What a subclass of Pickler may define.
+_HOOKS = "persistent_id", "reducer_override", "dispatch_table"
 
 
 class Pickler:
@@ -40,12 +43,11 @@ class Pickler:
             self._write = file.write
         except AttributeError:
             raise TypeError("file must have a 'write' attribute") from None
-        encoding = encode_options(protocol, **options)
-        self._buffer_callback = encoding[3]
+        self._takes_chunks = writes_synchronously(self._write)
+        self._options = encode_options(protocol, **options)
         self._by_value = chosen("by_value", by_value)
         #: The application field of the payloads from now on.
-        self.application = encoding[7]
-        self._other_options = encoding[8:]
+        self.application = self._options.get("application", b"")
         self._warn_above = chosen("warn_above", warn_above)
         self._has_own_limit = warn_above is not None
         #: The objects of earlier payloads; may be passed to another Pickler.
@@ -68,20 +70,14 @@ class Pickler:
         if not callable(getattr(self, "reducer_override", write)):
             raise TypeError("reducer_override is not callable")
         objects, number = memo.begin(), memo.payloads
-        takes_chunks = writes_synchronously(write)
-        encoding: EncodeOptions = (
-            getattr(self, "persistent_id", None),
-            getattr(self, "reducer_override", None),
-            getattr(self, "dispatch_table", None),
-            self._buffer_callback,
-            objects,
-            number,
-            with_registered(self._by_value),
-            self.application,
-            *self._other_options,
-        )
+        encoding = self._options.copy()
+        for hook in _HOOKS:
+            encoding[hook] = getattr(self, hook, None)
+        encoding["memo"], encoding["payload"] = objects, number
+        encoding["by_value"] = with_registered(self._by_value)
+        encoding["application"] = self.application
         try:
-            encode = _core.encode_chunks if takes_chunks else _core.encode
+            encode = _core.encode_chunks if self._takes_chunks else _core.encode
             written = encode(obj, encoding)
             if self._warn_above:
                 self._check_size(written, obj, encoding)
@@ -95,14 +91,15 @@ class Pickler:
         memo.commit(number, objects is not None)
 
     def _check_size(
-        self, written: bytes | list[Buffer], obj: object, encoding: EncodeOptions
+        self, written: bytes | list[Buffer], obj: object, encoding: dict[str, Any]
     ) -> None:
         size = size_of(written) if isinstance(written, list) else len(written)
         if self._warn_above and size > self._warn_above:
             # An explanation would call hooks of the program a second time, and count
             # objects of earlier payloads, to which this one only refers.
-            is_plain = encoding[:3] == (None,) * 3 and encoding[5] == 0
-            explained = (*encoding[:4], None, *encoding[5:]) if is_plain else None
+            has_hooks = any(encoding[hook] is not None for hook in _HOOKS)
+            is_plain = not has_hooks and encoding["payload"] == 0
+            explained = {**encoding, "memo": None} if is_plain else None
             warn_of_size(size, obj, explained, self._has_own_limit)
 
     def clear_memo(self) -> None:
@@ -155,6 +152,10 @@ class PicklerMemo:
         return memo
 
 
+#: The options that each load takes from ``waybill.configure``.
+_CHOSEN_AT_LOAD = "reset_classes", "class_state"
+
+
 class Unpickler:
     """Reads the payloads of a Pickler from a file, one by one.
 
@@ -169,7 +170,7 @@ class Unpickler:
         # readline is not used, but pickle refuses a file without it.
         _, self._read = file.readline, file.read
         self._read_into = getattr(file, "readinto", None)
-        for name in ("reset_classes", "class_state"):
+        for name in _CHOSEN_AT_LOAD:
             if name in options:
                 raise TypeError(f"an Unpickler takes {name} from waybill.configure()")
         self._options = decode_options(**options)
@@ -177,7 +178,7 @@ class Unpickler:
         #: some of them; may be passed to another Unpickler.
         self.memo: list[dict[int, object]] = []
         #: The payload that is being read.
-        self._incoming = IncomingPayload(self._options[-1])
+        self._incoming = IncomingPayload(self._options["load_options"])
 
     def load(self) -> Any:
         """Reads one object. Raises EOFError at the end of the file, and what loads()
@@ -198,16 +199,12 @@ class Unpickler:
         overrides = type(self).find_class is not Unpickler.find_class
         find_class = self.find_class if overrides else vars(self).get("find_class")
         data = incoming.read(read, self._read_into)
-        self._incoming = IncomingPayload(self._options[-1])
-        decoding = (
-            getattr(self, "persistent_load", None),
-            find_class,
-            self._options[2],
-            memo,
-            bool(chosen("reset_classes")),
-            chosen("class_state"),
-            *self._options[6:],
-        )
+        self._incoming = IncomingPayload(self._options["load_options"])
+        decoding = self._options.copy()
+        decoding["persistent_load"] = getattr(self, "persistent_load", None)
+        decoding["find_class"], decoding["history"] = find_class, memo
+        for name in _CHOSEN_AT_LOAD:
+            decoding[name] = chosen(name)
         count = len(memo)
         try:
             return _core.decode_head(data, incoming.stored, None, True, decoding)

@@ -16,8 +16,8 @@ from waybill import _core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
+    from typing import Any
 
-    from waybill._core import EncodeOptions
     from waybill._explain.explanation import Explanation, Part
 
 #: Packages whose frames may be between those of the program and of waybill.
@@ -49,7 +49,7 @@ class SizeWarning(UserWarning):
 
 
 def warn(
-    size: int, obj: object, encoding: EncodeOptions | None, is_given: bool
+    size: int, obj: object, encoding: dict[str, Any] | None, is_given: bool
 ) -> None:
     """Warns that the payload of ``obj`` has this size. ``encoding``: the options of its
     encoding; None if the object must not be encoded again.
@@ -87,7 +87,7 @@ def warn(
 
 
 def _text(
-    size: int, obj: object, encoding: EncodeOptions | None
+    size: int, obj: object, encoding: dict[str, Any] | None
 ) -> tuple[str, tuple[str, ...]]:
     """The message, and the parts that it names."""
     rows: tuple[str, ...] = ()
@@ -104,11 +104,11 @@ def _text(
     return "\n  ".join(lines), rows
 
 
-def _explanation(obj: object, encoding: EncodeOptions) -> Explanation:
+def _explanation(obj: object, encoding: dict[str, Any]) -> Explanation:
     from waybill._explain.explanation import Explanation
 
-    if encoding[3] is not None:  # The program's callback has these buffers already.
-        encoding = (*encoding[:3], _send_out_of_band, *encoding[4:])
+    if encoding["buffer_callback"] is not None:  # It has these buffers already.
+        encoding = {**encoding, "buffer_callback": _send_out_of_band}
     return Explanation(_core.explain(obj, encoding, None))
 
 

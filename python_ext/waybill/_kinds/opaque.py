@@ -211,7 +211,7 @@ class Arrived:
 
         options = decode_options(data, code="opaque")
         history: list[dict[int, object]] = []
-        root = _core.decode(data, (*options[:3], history, *options[4:]))
+        root = _core.decode(data, {**options, "history": history})
         self._objects = {0: root, **history[0]}
 
     def at(self, position: int) -> object:

@@ -11,7 +11,7 @@ from waybill._api.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from importlib.machinery import ModuleSpec
     from typing import Any, NoReturn, TypeAlias
 
@@ -64,9 +64,9 @@ def modules_of(by_value: ByValue) -> tuple[ModuleType | str, ...]:
     return (by_value,) if isinstance(by_value, (str, ModuleType)) else tuple(by_value)
 
 
-def with_registered(names: Iterable[str] | None) -> set[str] | None:
+def with_registered(names: Sequence[str] | None) -> set[str] | None:
     """A new set of the registered names and these; None if there are none."""
-    return {*REGISTERED, *(names or ())} or None
+    return {*REGISTERED, *(names or ())} if REGISTERED or names else None
 
 
 def names_of(by_value: ByValue) -> Iterator[str]:

@@ -91,7 +91,9 @@ class _OpenFile:
             file.close()
         # The end of the file holds the size of the head, but is missing if truncated.
         head = None if damaged else bytes(head_of(self._memory))
-        self._handle = _core.open_parts(head, self._memory, _CHECKS[check], options[-1])
+        self._handle = _core.open_parts(
+            head, self._memory, _CHECKS[check], options["load_options"]
+        )
         self._options = options
 
     @property

@@ -224,8 +224,8 @@ def _parts_with_hooks(
     out_of_band = OutOfBand(buffer_callback)
 
     def encode(override: Callable[[Any], Any] | None) -> bytes:
-        hooks = None, override, dispatch_table, out_of_band.take, None, 0
-        return _core.encode(obj, (*hooks, *_encode_options()))
+        options = _options_with_hooks(override, dispatch_table, out_of_band.take)
+        return _core.encode(obj, options)
 
     try:
         payload = encode(reducer_override)
@@ -240,9 +240,18 @@ def _parts_with_hooks(
     return _parts(payload, out_of_band, fallback)
 
 
-def _encode_options() -> tuple[Any, ...]:
-    """The options of ``encode`` after the hooks."""
-    return modules_by_value(), *encode_options()[7:]
+def _options_with_hooks(
+    reducer_override: Callable[[Any], Any] | None,
+    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
+    buffer_callback: Callable[[PickleBuffer], object] | None,
+) -> dict[str, Any]:
+    """The options of ``encode``."""
+    return {
+        **encode_options(buffer_callback=buffer_callback),
+        "reducer_override": reducer_override,
+        "dispatch_table": dispatch_table,
+        "by_value": modules_by_value(),
+    }
 
 
 def warn_of_large(
@@ -257,14 +266,14 @@ def warn_of_large(
     Objects with such a reducer count as small, except methods and partial calls, which
     refer to objects of the program.
     """
-    table = dispatch_table or {}
     small = {
         kind: _reduce_to_nothing
-        for kind in table.keys() - copyreg.dispatch_table.keys()
+        for kind in (dispatch_table or {}).keys() - copyreg.dispatch_table.keys()
         if kind.__module__ not in ("builtins", "functools")
     }
-    hooks = None, None, {**copyreg.dispatch_table, **small}, buffer_callback, None, 0
-    warn_of_size(len(payload), obj, (*hooks, *_encode_options()))
+    table = {**copyreg.dispatch_table, **small}
+    options = _options_with_hooks(None, table, buffer_callback)
+    warn_of_size(len(payload), obj, options)
 
 
 def _reduce_to_nothing(obj: object) -> Any:

@@ -118,8 +118,7 @@ def test_what_is_no_compression_is_refused(compress):
             use()
     for level in (-8, 20):
         with pytest.raises(ValueError, match="-7 to 19"):
-            options = *[None] * 5, 0, None, b"", None, None, level, 0, None
-            waybill.calls.PreparedCall(len, options)
+            waybill.calls.PreparedCall(len, {"compress": level})
 
 
 def test_outcome_is_compressed_and_comes_back():

@@ -18,8 +18,8 @@ from mutation_worker import DIGEST_SIZE, resealed
 MULTIPLE, CONSTANT = 256, 1 << 20  # The constant is enough for 512 inside each other.
 # What loads() with options runs of waybill's own, and what makes its errors.
 OWN_CODE = {
-    *("loads_with", "decode_options", "load_options_of", "chosen", "opaque_of"),
-    *("convert", "_handle_of"),
+    *("loads_with", "decode_options", "load_options_of", "chosen", "chosen_options"),
+    *("_require_options", "convert", "_handle_of"),
 }
 
 events = []

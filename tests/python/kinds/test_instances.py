@@ -19,7 +19,7 @@ from sources import define
 
 def asked(value):
     """The bytes when every object is asked."""
-    return encoded(value, None, no_answer, None)
+    return encoded(value, reducer_override=no_answer)
 
 
 def no_answer(obj):
@@ -28,12 +28,11 @@ def no_answer(obj):
 
 def tabled(value, table):
     """The bytes under the dispatch table of a Pickler."""
-    return encoded(value, None, None, table)
+    return encoded(value, dispatch_table=table)
 
 
-def encoded(value, *hooks):
-    chosen = None, b"", None, None, 0, 0, None
-    return waybill._core.encode(value, (*hooks, None, None, 0, *chosen))
+def encoded(value, **hooks):
+    return waybill._core.encode(value, hooks)
 
 
 def unasked(value, name):

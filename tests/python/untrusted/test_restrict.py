@@ -29,7 +29,7 @@ except waybill.PolicyError as error:
         "waybill.restrict(limits=waybill.security.Limits()); waybill.loads(data)",
         "import io; waybill.load(io.BytesIO(data))",
         "import io; waybill.Unpickler(io.BytesIO(data)).load()",
-        "waybill._core.decode(data, (*[None] * 4, False, None, False, *[None] * 4))",
+        "waybill._core.decode(data, {})",
         """for name in [n for n in sys.modules if n.startswith('waybill')]:
         del sys.modules[name]
     import waybill

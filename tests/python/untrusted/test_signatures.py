@@ -276,9 +276,7 @@ def test_keys_are_made_by_what_makes_them(make):
         lambda: waybill.security.verify(waybill.dumps(1), SigningKey.from_text(MAC)),
         lambda: waybill.security.application(waybill.dumps(1), MAC),
         lambda: waybill.Pickler(io.BytesIO(), key=MAC),
-        lambda: waybill._core.encode(
-            1, (*[None] * 5, 0, None, b"", None, waybill._core.key_ring(), 0, 0, None)
-        ),
+        lambda: waybill._core.encode(1, {"key": waybill._core.key_ring()}),
         lambda: waybill._core.key_ids(waybill._core.generate_key("mac")),
         lambda: waybill._core.sign(b"", KeyRing()),
     ],

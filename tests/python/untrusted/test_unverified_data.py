@@ -44,9 +44,7 @@ PLAIN = st.recursive(
 
 def verified_first(data):
     """What is made of it in a stream, where all is verified first and noted."""
-    return waybill._core.decode(
-        data, (None, None, None, [], False, None, False, None, None, None, None)
-    )
+    return waybill._core.decode(data, {"history": []})
 
 
 def outcome(load, data):
