@@ -11,6 +11,7 @@
 #include "options.h"
 #include "python/capsules.h"
 #include "python/device_mapping.h"
+#include "python/runtime/text.h"
 #include "python/serializer.h"
 #include "waybill/report.h"
 
@@ -239,6 +240,10 @@ Ref inspect(PyObject* module, PyObject* data) {
   return text(waybill::report_json(open_or_raise(state_of(module), input.bytes())));
 }
 
+Ref printable_text(PyObject*, PyObject* untrusted) {
+  return text(waybill::printable(waybill::py::text_of(untrusted)));
+}
+
 Ref python_mismatch(PyObject* module, PyObject* data) {
   const Input input(data);
   State& state = state_of(module);
@@ -267,6 +272,7 @@ PyMethodDef kMethods[] = {
     method<cache_info>("cache_info", METH_NOARGS, kCacheInfoDoc),
     method<chosen_devices>("chosen_devices", METH_NOARGS),
     method<inspect>("inspect"),
+    method<printable_text>("printable_text"),
     method<python_mismatch>("python_mismatch"),
     method<sent_sources>("sent_sources"),
     {},  // Ends the table.

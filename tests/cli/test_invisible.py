@@ -93,13 +93,13 @@ def test_each_is_escaped_as_json_escapes_it(text, escaped):
 
 
 def test_errors_of_run_and_discover_escape_them_too():
-    from waybill import _commands
+    from waybill import _core
 
     text = "".join(map(chr, INVISIBLE))
 
-    assert raw(_commands.printable(text)) == set()
-    assert "\n" not in _commands.printable(text)
-    assert _commands.printable("naïve 漢字 🎉") == "naïve 漢字 🎉"
+    assert raw(_core.printable_text(text)) == set()
+    assert "\n" not in _core.printable_text(text)
+    assert _core.printable_text("naïve 漢字 🎉") == "naïve 漢字 🎉"
 
 
 def test_letters_signs_and_emoji_stay_as_they_are():

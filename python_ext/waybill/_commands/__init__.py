@@ -18,6 +18,7 @@ from typing import NoReturn
 
 import waybill
 from waybill._commands import output
+from waybill._core import printable_text
 
 # The exit codes of docs/cli.md that these commands use.
 FINE, USAGE, UNREADABLE, REFUSED, BAD_SIGNATURE, RAISED_IN_PYTHON, DIFFERENT = range(7)
@@ -31,36 +32,9 @@ class Parser(argparse.ArgumentParser):
         sys.exit(USAGE)
 
 
-#: Invisible characters (Default_Ignorable_Code_Point) that str.isprintable() allows.
-_INVISIBLE = frozenset(
-    map(
-        chr,
-        [
-            *(0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0),
-            *range(0x180B, 0x1810),
-            *range(0xFE00, 0xFE10),
-            *range(0xE0000, 0xE1000),
-        ],
-    )
-)
-
-
-def printable(text: str) -> str:
-    """Untrusted text with invisible characters and those that control terminals
-    escaped."""
-    if text.isprintable() and _INVISIBLE.isdisjoint(text):
-        return text
-    return "".join(
-        c
-        if c.isprintable() and c not in _INVISIBLE
-        else c.encode("unicode_escape").decode()
-        for c in text
-    )
-
-
 def print_error(message: str) -> None:
     """Writes one line to stderr."""
-    output.write_error(f"waybill: {printable(message)}\n")
+    output.write_error(f"waybill: {printable_text(message)}\n")
 
 
 def print_failure(**fields: object) -> None:
@@ -99,9 +73,9 @@ def message_of(error: BaseException) -> str:
 
 def describe(error: BaseException) -> str:
     """The type and message of an error, in one line, escaped."""
-    name = printable(type(error).__name__)
+    name = printable_text(type(error).__name__)
     text = message_of(error)
-    return f"{name}: {printable(' '.join(text.split()))}" if text else name
+    return f"{name}: {printable_text(' '.join(text.split()))}" if text else name
 
 
 def format_traceback(error: BaseException) -> str:

@@ -16,11 +16,11 @@ from waybill._commands import (
     describe,
     find_object,
     output,
-    printable,
     redirect_other_output,
     report_failure,
 )
 from waybill._commands.progress import Progress
+from waybill._core import printable_text
 
 SUMMARY = "tell which objects bring how many bytes, and what cannot travel"
 
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             explanation.to_html(options.html)
         except OSError as error:
-            detail = f"{printable(options.html)}: {error.strerror}"
+            detail = f"{printable_text(options.html)}: {error.strerror}"
             report_failure("unreadable", detail, options.json)
             return UNREADABLE
     output.write(text.rstrip("\n"))

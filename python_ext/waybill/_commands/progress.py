@@ -6,6 +6,8 @@ import os
 import sys
 import time
 
+from waybill._core import printable_text
+
 WIDTH = 24  # Characters of the bar.
 SECONDS = 0.1  # Between two updates.
 
@@ -53,8 +55,7 @@ class Progress:
         self._next = now + SECONDS
         full = WIDTH * self._done // self._total
         bar = "#" * full + "." * (WIDTH - full)
-        shown = name if name.isprintable() else ascii(name)
-        line = f"[{bar}] {self._done}/{self._total} {shown}"
+        line = f"[{bar}] {self._done}/{self._total} {printable_text(name)}"
         self._write(f"\r{line[: terminal_width() - 1]}\033[K")
 
     def _write(self, text: str) -> None:

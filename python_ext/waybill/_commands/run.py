@@ -24,10 +24,10 @@ from waybill._commands import (
     message_of,
     output,
     print_failure,
-    printable,
     report_failure,
     report_refusal,
 )
+from waybill._core import printable_text
 from waybill._environment.renames import Renames
 from waybill._streams.files import decoded, read_single_payload
 from waybill._streams.incoming import IncomingPayload
@@ -248,7 +248,7 @@ def run(options: argparse.Namespace) -> int:
         return report_error(error, options.json, exit_code_of(error))
     except (OSError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or "out of memory"
-        detail = f"{printable(options.file)}: {reason}"
+        detail = f"{printable_text(options.file)}: {reason}"
         report_failure("unreadable", detail, options.json)
         return UNREADABLE
     # SystemExit and the like count as raised, too: they end the payload, not the

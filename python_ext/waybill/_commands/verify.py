@@ -13,9 +13,9 @@ from waybill._commands import (
     FINE,
     UNREADABLE,
     output,
-    printable,
     report_refusal,
 )
+from waybill._core import printable_text
 from waybill._source.source_check import SourceCheck, check_sources
 
 SUMMARY = "compare the source in a payload with its bytecode"
@@ -39,7 +39,7 @@ def as_text(sound: str, checks: list[SourceCheck], wrong: list[SourceCheck]) -> 
         return f"{sound}\nsource: {functions} {verb} what the text says"
     lines = [sound, f"source: {len(wrong)} of {functions} not proven by the text"]
     lines += [
-        printable(f"  {one.function} ({one.file}:{one.line}): {one.problem}")
+        printable_text(f"  {one.function} ({one.file}:{one.line}): {one.problem}")
         for one in wrong
     ]
     return "\n".join(lines)
