@@ -29,14 +29,15 @@ COMMANDS = {"discover": discover, "explain": explain, "run": run, "verify": veri
 def make_parser() -> Parser:
     result = Parser(
         prog="python -m waybill",
-        description="Says what Python functions need, and runs payloads.",
+        epilog="`waybill --help` describes the commands.",
         allow_abbrev=False,  # main() looks for --json in full.
     )
     result.add_argument("--version", action="version", version=f"waybill {__version__}")
     commands = result.add_subparsers(dest="command", required=True)
     for name, module in COMMANDS.items():
-        command = commands.add_parser(name, help=module.SUMMARY, allow_abbrev=False)
-        module.declare(command)
+        # The waybill command declares the same options in src/cli, with their texts.
+        about = f"`waybill {name} --help` describes the options."
+        module.declare(commands.add_parser(name, epilog=about, allow_abbrev=False))
     return result
 
 

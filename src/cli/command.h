@@ -36,14 +36,8 @@ struct Arguments {
   std::string file;
   std::string other_file;
   std::optional<std::string> path;
-  std::optional<std::string> call;
-  std::optional<std::string> package;
-  std::optional<std::string> policy_file;
   std::string shell;
   std::optional<std::string> asked_command;
-  std::vector<std::string> skip;
-  std::vector<std::string> renames;
-  std::optional<std::string> target;
   std::optional<std::string> python;
   std::optional<std::string> output;
   std::optional<std::string> html;
@@ -59,8 +53,6 @@ struct Arguments {
   int indent = 2;
   bool code = false;
   bool source = false;
-  bool is_static = false;
-  bool imports = false;
   std::size_t depth = 12;
   std::size_t items = 40;
   std::size_t listed_depth = 2;
@@ -156,13 +148,13 @@ Result<VerifiedEnvelope> open_signed(BytesView bytes, const KeyRing& keys);
 
 // --python, for commands that call exec_python().
 void declare_python(Options& options, Arguments& arguments);
-// Replaces this process by `python3 -m waybill COMMAND` with --json and --no-colours if
-// they are given, and with `rest`; returns only if Python cannot be started. The
-// interpreter is --python, $WAYBILL_PYTHON, the python3 in this program's folder, or
-// that of PATH. `input`, if given, becomes stdin.
-Exit exec_python(const Arguments& arguments, const char* command,
-                 const std::vector<std::string>& rest,
+// Replaces this process by `python3 -m waybill` with these arguments; returns only if
+// Python cannot be started. The interpreter is --python, $WAYBILL_PYTHON, the python3
+// in this program's folder, or that of PATH. `input`, if given, becomes stdin.
+Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,
                  std::optional<BytesView> input = std::nullopt);
+// The same with the parsed command line.
+Exit exec_python(const Arguments& arguments);
 
 // --no-colours, and whether colours are wanted: stdout is a terminal, and neither the
 // option nor NO_COLOR (no-color.org) forbids them.

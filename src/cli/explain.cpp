@@ -32,14 +32,6 @@ bool is_object(const std::string& target) {
          !std::filesystem::exists(target, error);
 }
 
-Exit explain_object(const Arguments& arguments) {
-  std::vector<std::string> argv;
-  if (arguments.html) argv.push_back("--html=" + *arguments.html);
-  argv.push_back("--top=" + std::to_string(arguments.top));
-  argv.insert(argv.end(), {"--", arguments.file});
-  return exec_python(arguments, "explain", argv);
-}
-
 Explanation explain_with_progress(const VerifiedEnvelope& envelope) {
   ProgressLine line((*envelope).payload.bytes.size());
   return explain_payload(envelope, [&](std::uint64_t done) { line.show(done); });
@@ -54,7 +46,7 @@ Exit run_explain(const Arguments& arguments) {
   if (arguments.html && (arguments.html->empty() || *arguments.html == "-")) {
     return report_usage_error("--html needs the name of a file", arguments.json);
   }
-  if (is_object(arguments.file)) return explain_object(arguments);
+  if (is_object(arguments.file)) return exec_python(arguments);
   Input bytes;
   if (!read_input(arguments.file, arguments.json, bytes)) return Exit::kUnreadable;
   const Result<VerifiedEnvelope> envelope = open_mapped(BytesView(bytes));

@@ -145,6 +145,23 @@ void Options::add_number(const char* name, int& into, int lowest, int highest,
   add_bounded(app_, name, into, lowest, highest, description);
 }
 
+void Options::pass_flag(const char* name, const char* description) {
+  app_.add_flag_callback(name, [] {}, description);
+}
+
+void Options::pass_text(const char* name, const char* description) {
+  app_.add_option_function<std::string>(
+          option_in(name), [](const std::string&) {}, description)
+      ->type_name(value_in(name));
+}
+
+void Options::pass_texts(const char* name, const char* description) {
+  app_.add_option_function<std::vector<std::string>>(
+          option_in(name), [](const std::vector<std::string>&) {}, description)
+      ->type_name(value_in(name))
+      ->allow_extra_args(false);
+}
+
 Options Options::add_exclusive_group(const char* what) {
   return Options(*app_.add_option_group(what)->require_option(1));
 }
@@ -173,6 +190,29 @@ std::string help_text(const CLI::App& app, const std::string& command) {
   const CLI::App* shown = command.empty() ? &app : app.get_subcommand(command);
   const std::string name = command.empty() ? "waybill" : "waybill " + command;
   return app.get_formatter()->make_help(shown, name, CLI::AppFormatMode::Normal);
+}
+
+std::vector<std::string> parsed_arguments(const CLI::App& app,
+                                          std::string_view omitted) {
+  const CLI::App* command = app.get_subcommands().front();
+  std::vector<std::string> arguments = {command->get_name()};
+  std::vector<std::string> positional = {"--"};
+  for (const CLI::Option* option : command->get_options({})) {
+    const std::string name = option->get_name();
+    if (name == omitted) continue;
+    const bool is_flag = option->get_items_expected_max() == 0;
+    for (const std::string& value : option->results()) {
+      if (option->get_positional()) {
+        positional.push_back(value);
+      } else if (!is_flag) {
+        arguments.push_back(name + "=" + value);
+      } else if (value == "true") {
+        arguments.push_back(name);
+      }
+    }
+  }
+  arguments.insert(arguments.end(), positional.begin(), positional.end());
+  return arguments;
 }
 
 }  // namespace waybill::cli

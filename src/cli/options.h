@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -49,6 +50,11 @@ class Options {
   void add_number(const char* name, int& into, int lowest, int highest,
                   const char* description);
 
+  // Options that only parsed_arguments() reads.
+  void pass_flag(const char* name, const char* description);
+  void pass_text(const char* name, const char* description);
+  void pass_texts(const char* name, const char* description);
+
   // A group of options of which exactly one is required; `what` names it in errors.
   Options add_exclusive_group(const char* what);
 
@@ -82,6 +88,11 @@ std::vector<OptionInfo> top_options_of(const CLI::App& app);
 
 // The help of an existing command, or with "" that of the program.
 std::string help_text(const CLI::App& app, const std::string& command);
+
+// The parsed command and its options, but for `omitted`, in words that argparse reads
+// in the same way: each option in one word with its value, positional arguments last.
+std::vector<std::string> parsed_arguments(const CLI::App& app,
+                                          std::string_view omitted);
 
 // The shells that completions support.
 inline constexpr const char* kShells[] = {"bash", "zsh", "fish"};

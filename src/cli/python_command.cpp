@@ -84,19 +84,16 @@ void declare_python(Options& options, Arguments& arguments) {
       "command, else that of PATH");
 }
 
-Exit exec_python(const Arguments& arguments, const char* command,
-                 const std::vector<std::string>& rest, std::optional<BytesView> input) {
+Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,
+                 std::optional<BytesView> input) {
   if (input && !redirect_stdin(*input)) {
     return report_unreadable(
         "cannot write a temporary file: " + std::string(std::strerror(errno)),
         arguments.json);
   }
   const auto [program, origin] = choose_interpreter(arguments);
-  std::vector<std::string> argv = {program, "-c",
-                                   "origin = '" + origin + "'\n" + kBootstrap, command};
-  if (arguments.json) argv.push_back("--json");
-  if (arguments.no_colours) argv.push_back("--no-colours");
-  argv.insert(argv.end(), rest.begin(), rest.end());
+  argv.insert(argv.begin(),
+              {program, "-c", "origin = '" + origin + "'\n" + kBootstrap});
   std::vector<char*> pointers;
   for (std::string& argument : argv) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
@@ -105,6 +102,10 @@ Exit exec_python(const Arguments& arguments, const char* command,
   const std::string detail = "cannot start " + program + " (" + origin +
                              "): " + std::strerror(errno) + "; try --python";
   return report_failure(Exit::kRaisedInPython, "no_python", detail, arguments.json);
+}
+
+Exit exec_python(const Arguments& arguments) {
+  return exec_python(arguments, parsed_arguments(*arguments.app, "--python"));
 }
 
 }  // namespace waybill::cli

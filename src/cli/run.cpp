@@ -8,32 +8,21 @@ namespace {
 
 void declare_run(Options& options, Arguments& arguments) {
   options.add_text("FILE", arguments.file, "An envelope, or - for stdin");
-  options.add_text(
-      "ARGS", arguments.call,
+  options.pass_text(
+      "ARGS",
       "JSON: an array of positional arguments, or an object with args and kwargs");
   declare_keys(options, arguments);
-  options.add_text("--policy FILE", arguments.policy_file,
-                   "A file with the rules of a policy, which must allow it");
-  options.add_texts("--rename OLD=NEW", arguments.renames,
-                    "A module or name that was renamed: old.module=new.module");
+  options.pass_text("--policy FILE",
+                    "A file with the rules of a policy, which must allow it");
+  options.pass_texts("--rename OLD=NEW",
+                     "A module or name that was renamed: old.module=new.module");
   options.add_flag("--json", arguments.json, "Write one JSON object");
   declare_python(options, arguments);
-}
-
-Exit run_run(const Arguments& arguments) {
-  std::vector<std::string> argv;
-  for (const std::string& file : arguments.key_files) argv.push_back("--key=" + file);
-  if (arguments.key_variable) argv.push_back("--key-env=" + *arguments.key_variable);
-  if (arguments.policy_file) argv.push_back("--policy=" + *arguments.policy_file);
-  for (const std::string& rule : arguments.renames) argv.push_back("--rename=" + rule);
-  argv.insert(argv.end(), {"--", arguments.file});
-  if (arguments.call) argv.push_back(*arguments.call);
-  return exec_python(arguments, "run", argv);
 }
 
 }  // namespace
 
 const Command kRun = {"run", "Load an envelope and call its object (runs Python)",
-                      declare_run, run_run};
+                      declare_run, exec_python};
 
 }  // namespace waybill::cli

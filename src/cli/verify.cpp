@@ -54,7 +54,9 @@ std::string describe_sound(const Envelope& envelope,
 // Passes the checked bytes to Python, not the name of a file that may have changed.
 Exit compare_source(const Envelope& envelope, const std::string& report,
                     const Arguments& arguments) {
-  return exec_python(arguments, "verify", {"--sound=" + report}, envelope.bytes);
+  std::vector<std::string> argv = {"verify", "--sound=" + report};
+  if (arguments.json) argv.push_back("--json");
+  return exec_python(arguments, std::move(argv), envelope.bytes);
 }
 
 Exit run_verify(const Arguments& arguments) {

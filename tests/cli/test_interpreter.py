@@ -72,6 +72,33 @@ def test_what_was_named_goes_before_the_python_beside(environment):
     assert by_option.stdout == f"started {option}\n"
 
 
+@pytest.mark.parametrize(
+    ("given", "passed"),
+    [
+        (
+            ("discover", "json", "--skip", "a", "--skip=-b", "--static"),
+            ("discover", "--static", "--skip=a", "--skip=-b", "--", "json"),
+        ),
+        (("discover", "--static=false", "json"), ("discover", "--", "json")),
+        (
+            ("run", "f", "[1, 2]", "--rename", "a=b", "--python", "python3"),
+            ("run", "--rename=a=b", "--", "f", "[1, 2]"),
+        ),
+        (("run", "--", "--python=x", "-1"), ("run", "--", "--python=x", "-1")),
+        (
+            ("explain", "job:task", "--html", "a,b", "--json"),
+            ("explain", "--html=a,b", "--json", "--", "job:task"),
+        ),
+    ],
+)
+def test_python_gets_each_option_with_its_value_and_then_the_rest(
+    environment, given, passed
+):
+    put(environment / "path" / "python3", '#!/bin/sh\nshift 2\nprintf "%s\\n" "$@"\n')
+
+    assert start(environment, *given).stdout.splitlines() == list(passed)
+
+
 def test_links_to_the_command_are_followed(environment):
     beside = put(environment / "venv" / "python3", TELLS)
     (environment / "path" / "linked").symlink_to(environment / "venv" / "waybill")

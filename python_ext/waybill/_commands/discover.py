@@ -25,45 +25,19 @@ from waybill._commands import (
 from waybill._commands import survey as surveys
 from waybill._commands.functions import function_behind
 
-SUMMARY = "show which modules code needs, and why"
-
 RECORD_COLUMNS = ("module", "when", "chain", "function", "where")
 NEED_COLUMNS = ("module", "when", "functions", "first place")
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "target",
-        metavar="TARGET",
-        nargs="?",
-        help="MODULE:QUALNAME, e.g. json:JSONDecoder.decode; MODULE; a folder or file",
-    )
-    parser.add_argument(
-        "--package", metavar="NAME", help="all modules of an installed package"
-    )
-    parser.add_argument(
-        "--static", action="store_true", help="compile modules, and import none"
-    )
-    parser.add_argument(
-        "--import",
-        action="store_true",
-        dest="imports",
-        help="import the modules of a folder or file too",
-    )
-    parser.add_argument(
-        "--skip",
-        metavar="PATTERN",
-        action="append",
-        default=[],
-        help="modules to leave out: a name in their path, or a pattern, e.g. tests",
-    )
-    parser.add_argument(
-        "--items", metavar="N", type=int, default=40, help="rows to show; default 40"
-    )
-    parser.add_argument("--json", action="store_true", help="write JSON")
-    parser.add_argument(
-        "--no-colours", action="store_true", help="no colours, on terminals too"
-    )
+    parser.add_argument("target", metavar="TARGET", nargs="?")
+    parser.add_argument("--package", metavar="NAME")
+    parser.add_argument("--static", action="store_true")
+    parser.add_argument("--import", action="store_true", dest="imports")
+    parser.add_argument("--skip", metavar="PATTERN", action="append", default=[])
+    parser.add_argument("--items", metavar="N", type=int, default=40)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--no-colours", action="store_true")
 
 
 def find_usage_error(options: argparse.Namespace) -> str | None:

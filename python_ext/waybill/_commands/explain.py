@@ -22,29 +22,15 @@ from waybill._commands import (
 from waybill._commands.progress import Progress
 from waybill._core import printable_text
 
-SUMMARY = "tell which objects bring how many bytes, and what cannot travel"
-
 TOP = 10
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "target", metavar="TARGET", help="MODULE:QUALNAME, e.g. job:task"
-    )
-    parser.add_argument(
-        "--html", metavar="FILE", help="write a page for a browser to this file"
-    )
-    parser.add_argument("--json", action="store_true", help="write one JSON object")
-    parser.add_argument(
-        "--top",
-        metavar="N",
-        type=int,
-        default=TOP,
-        help=f"parts and imports to show; default {TOP}",
-    )
-    parser.add_argument(
-        "--no-colours", action="store_true", help="no colours, on terminals too"
-    )
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("--html", metavar="FILE")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--top", metavar="N", type=int, default=TOP)
+    parser.add_argument("--no-colours", action="store_true")
 
 
 def find_usage_error(options: argparse.Namespace) -> str | None:

@@ -35,38 +35,15 @@ from waybill._streams.incoming import IncomingPayload
 #: Most characters of a file of rules; a file may be endless.
 MAX_RULES = 1 << 20
 
-SUMMARY = "load a payload and call what is in it"
-
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a payload, or - for stdin")
-    parser.add_argument(
-        "arguments",
-        metavar="ARGS",
-        nargs="?",
-        help='JSON: an array of positional arguments, or {"args": […], "kwargs": {…}}',
-    )
-    parser.add_argument(
-        "--key",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="a file with a public key or MAC key, one of which must have signed it",
-    )
-    parser.add_argument(
-        "--key-env", metavar="NAME", help="an environment variable with such keys"
-    )
-    parser.add_argument(
-        "--policy", metavar="FILE", help="a file with the rules of a policy"
-    )
-    parser.add_argument(
-        "--rename",
-        metavar="OLD=NEW",
-        action="append",
-        default=[],
-        help="a module or name that is another one here: old.module=new.module",
-    )
-    parser.add_argument("--json", action="store_true", help="write one JSON object")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("arguments", metavar="ARGS", nargs="?")
+    parser.add_argument("--key", metavar="FILE", action="append", default=[])
+    parser.add_argument("--key-env", metavar="VARIABLE")
+    parser.add_argument("--policy", metavar="FILE")
+    parser.add_argument("--rename", metavar="OLD=NEW", action="append", default=[])
+    parser.add_argument("--json", action="store_true")
 
 
 class UsageError(Exception):

@@ -18,17 +18,11 @@ from waybill._commands import (
 from waybill._core import printable_text
 from waybill._source.source_check import SourceCheck, check_sources
 
-SUMMARY = "compare the source in a payload with its bytecode"
-
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sound",
-        metavar="TEXT",
-        required=True,
-        help="the result of the other checks, as text or as JSON",
-    )
-    parser.add_argument("--json", action="store_true", help="write one JSON object")
+    # The result of the checks of the waybill command, as text or JSON.
+    parser.add_argument("--sound", metavar="TEXT", required=True)
+    parser.add_argument("--json", action="store_true")
 
 
 def as_text(sound: str, checks: list[SourceCheck], wrong: list[SourceCheck]) -> str:
