@@ -111,8 +111,7 @@ def _make_shielded(
 
 def _has_room_of_shield(made: Any, bases: tuple[Any, ...]) -> bool:
     """Whether instances got a dict, or room for weak references, that neither a base
-    nor
-    the class declares."""
+    nor the class declares."""
     slots = vars(made).get("__slots__")
     if slots is None:
         return False

@@ -176,13 +176,14 @@ class _Lines:
 
 
 def _line_table(place):
-    """A line table with one place for all instructions; see Objects/locations.md."""
+    """A line table with one place for all instructions; see Objects/locations.md. The 0
+    is its distance from the first line of the code."""
     line, end_line, column, end_column = place
     if column is None:
-        one = bytes([0x80 | 13 << 3 | 7, *_signed(0)])
+        one = bytes([0x80 | 13 << 3 | 7, 0])
     else:
         numbers = (end_line - line, column + 1, end_column + 1)
-        one = bytes([0x80 | 14 << 3 | 7, *_signed(0)])
+        one = bytes([0x80 | 14 << 3 | 7, 0])
         for number in numbers:
             one += bytes(_unsigned(number))
     return one * 8  # Each entry covers eight code units.
@@ -193,7 +194,3 @@ def _unsigned(number):
         yield 64 | number & 63
         number >>= 6
     yield number
-
-
-def _signed(number):
-    return _unsigned(-number << 1 | 1 if number < 0 else number << 1)

@@ -270,7 +270,7 @@ def _is_raw(write: object) -> bool:
 def read_single_payload(
     read: Callable[[int], Buffer | None],
     incoming: IncomingPayload,
-    read_into: Callable[[memoryview], int | None] | None = None,
+    read_into: Callable[[memoryview], int | None] | None,
 ) -> bytearray:
     """Reads the head of a payload that should be the only content of its file. If it is
     not, the result is refused by `loads`."""

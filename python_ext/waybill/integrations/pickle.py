@@ -200,12 +200,11 @@ class Pickler:
 
 def dumps_with_hooks(
     obj: object,
-    reducer_override: Callable[[Any], Any] | None,
     dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
     buffer_callback: Callable[[PickleBuffer], object] | None,
 ) -> bytes:
-    """``dumps`` with the hooks of a Pickler."""
-    parts = _parts_with_hooks(obj, reducer_override, dispatch_table, buffer_callback)
+    """``dumps`` with reducers of an engine."""
+    parts = _parts_with_hooks(obj, None, dispatch_table, buffer_callback)
     return b"".join(parts)
 
 

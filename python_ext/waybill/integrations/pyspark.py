@@ -64,7 +64,7 @@ def dumps(
         except Exception:
             # An object in it goes by value, or waybill's error is the better one.
             pass
-    data = dumps_with_hooks(obj, None, None, buffer_callback)
+    data = dumps_with_hooks(obj, None, buffer_callback)
     return prepend_call((follow, _following.packed_options()), data)
 
 

@@ -61,7 +61,7 @@ def dumps(
     """Replaces ``ray.cloudpickle.dumps``."""
     check_protocol(protocol, buffer_callback)
     reducers = _reducers()
-    data = dumps_with_hooks(obj, None, reducers, buffer_callback)
+    data = dumps_with_hooks(obj, reducers, buffer_callback)
     # Ray takes buffers out of band for values only. A worker that gets a value has
     # loaded the function or class that is called with it.
     if buffer_callback is not None:
