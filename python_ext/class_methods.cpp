@@ -29,9 +29,8 @@ Ref is_importable(PyObject* module, PyObject* object) {
   return to_bool(static_cast<bool>(found));
 }
 
-Ref replace_items(PyObject*, PyObject* const* arguments) {
+void replace_items(PyObject*, PyObject* const* arguments) {
   waybill::py::replace_items(arguments[0], arguments[1]);
-  return Ref::share(Py_None);
 }
 
 }  // namespace

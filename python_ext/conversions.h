@@ -29,12 +29,18 @@ inline State& state_of(PyObject* module) {
   return *static_cast<State*>(PyModule_GetState(module));
 }
 
-// The one place where C++ exceptions become Python ones.
+// Calls a function that returns a Ref, or void for None. The one place where C++
+// exceptions become Python ones.
 template <typename Function>
 PyObject* guarded(Function function) {
   if (!can_throw()) return PyErr_NoMemory();
   try {
-    return function().release();
+    if constexpr (std::is_void_v<std::invoke_result_t<Function>>) {
+      function();
+      Py_RETURN_NONE;
+    } else {
+      return function().release();
+    }
   } catch (const PyError&) {
     return nullptr;
   } catch (const std::bad_alloc&) {
@@ -82,6 +88,21 @@ inline Ref to_bytes(BytesView view) {
                                 static_cast<Py_ssize_t>(view.size())));
 }
 
+// A list with the result of `convert` for each item.
+template <typename Items, typename Convert>
+Ref list_of(const Items& items, Convert convert) {
+  Ref list = Ref::steal(PyList_New(0));
+  for (const auto& item : items) check(PyList_Append(list.get(), convert(item).get()));
+  return list;
+}
+
+// The value of a result; raises its error.
+template <typename T>
+T unwrapped(const State& state, Result<T> result) {
+  if (!result) py::raise(state, result.error());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
 // (module, time, chain, function, file, line): the fields of an ImportRecord.
 inline Ref import_row(const ImportRecord& record) {
   const Ref fields[] = {text(record.module), text(name_of(record.time)),
@@ -121,6 +142,12 @@ inline py::SourceUse source_use_of(PyObject* number) {
   }
   PyErr_SetString(PyExc_ValueError, "the use of source is 0 to 2");
   throw PyError();
+}
+
+inline std::size_t index_of(PyObject* number) {
+  const std::size_t index = PyLong_AsSize_t(number);
+  check(PyErr_Occurred() ? -1 : 0);
+  return index;
 }
 
 inline bool is_true(PyObject* object) { return check(PyObject_IsTrue(object)) != 0; }

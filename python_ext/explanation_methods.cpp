@@ -36,13 +36,6 @@ Ref row_of(const CodePlace& place) {
                                   parts[2].get()));
 }
 
-template <typename Items, typename Row>
-Ref list_of(const Items& items, Row row) {
-  Ref list = Ref::steal(PyList_New(0));
-  for (const auto& item : items) check(PyList_Append(list.get(), row(item).get()));
-  return list;
-}
-
 Ref total(PyObject*, PyObject* capsule) {
   const Explanation& explanation = explanation_of(capsule);
   return Ref::steal(
@@ -98,13 +91,12 @@ Ref source(PyObject*, PyObject* capsule) {
                     static_cast<unsigned long long>(source->functions), without.get()));
 }
 
-Ref mark_missing(PyObject*, PyObject* const* arguments) {
+void mark_missing(PyObject*, PyObject* const* arguments) {
   for (ExplainedImport& import : explanation_of(arguments[0]).imports) {
     const Ref name = text(import.record.module);
     const int has = PySet_Contains(arguments[1], name.get());
     import.is_missing = check(has) != 0;
   }
-  return Ref::share(Py_None);
 }
 
 Ref as_text(PyObject*, PyObject* arguments) {

@@ -19,12 +19,6 @@ namespace {
 
 using namespace waybill::extension;
 
-waybill::Envelope open_or_raise(State& state, waybill::BytesView bytes) {
-  waybill::Result<waybill::Envelope> envelope = waybill::open(bytes);
-  if (!envelope) waybill::py::raise(state, envelope.error());
-  return std::move(*envelope);
-}
-
 // Passes the arguments of a vectorcall on to a Python function.
 Ref call_with_options(PyObject* function, PyObject* const* arguments, Py_ssize_t count,
                       PyObject* keywords) {
@@ -217,14 +211,12 @@ Ref source_hash(PyObject* module, PyObject* object) {
   return hash ? to_bytes(*hash) : Ref::share(Py_None);
 }
 
-Ref use_caches(PyObject* module, PyObject* are_used) {
+void use_caches(PyObject* module, PyObject* are_used) {
   waybill::py::use_caches(state_of(module), is_true(are_used));
-  return Ref::share(Py_None);
 }
 
-Ref clear_caches(PyObject* module, PyObject*) {
+void clear_caches(PyObject* module, PyObject*) {
   waybill::py::clear_caches(state_of(module));
-  return Ref::share(Py_None);
 }
 
 Ref cache_info(PyObject* module, PyObject*) {
@@ -237,7 +229,8 @@ Ref chosen_devices(PyObject*, PyObject*) {
 
 Ref inspect(PyObject* module, PyObject* data) {
   const Input input(data);
-  return text(waybill::report_json(open_or_raise(state_of(module), input.bytes())));
+  return text(
+      waybill::report_json(unwrapped(state_of(module), waybill::open(input.bytes()))));
 }
 
 Ref printable_text(PyObject*, PyObject* untrusted) {
@@ -247,7 +240,7 @@ Ref printable_text(PyObject*, PyObject* untrusted) {
 Ref python_mismatch(PyObject* module, PyObject* data) {
   const Input input(data);
   State& state = state_of(module);
-  const waybill::Envelope envelope = open_or_raise(state, input.bytes());
+  const waybill::Envelope envelope = unwrapped(state, waybill::open(input.bytes()));
   const auto runs = waybill::check_python(envelope, state.python);
   return runs ? Ref::share(Py_None) : text(runs.error().detail);
 }
@@ -305,7 +298,6 @@ int execute(PyObject* module) {
     check(PyModule_AddFunctions(module, kExplanationMethods));
     add_security_constants(module);
     add_prepared_type(module);
-    return Ref::share(Py_None);
   });
   const Ref result = Ref::steal_or_null(done);
   return result ? 0 : -1;

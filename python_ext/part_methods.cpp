@@ -25,8 +25,7 @@ py::OpenedFile& file_of(PyObject* capsule) {
 
 // An offset in the payload, which an earlier call has returned.
 std::size_t offset_of(const py::OpenedFile& file, PyObject* number) {
-  const std::size_t offset = PyLong_AsSize_t(number);
-  check(PyErr_Occurred() ? -1 : 0);
+  const std::size_t offset = index_of(number);
   const Section& payload = file.envelope()->payload;
   if (offset >= payload.offset && offset - payload.offset < payload.bytes.size()) {
     return offset;
@@ -64,12 +63,7 @@ Ref describe(PyObject*, PyObject* const* arguments) {
   Ref shape = Ref::share(Py_None);
   Ref item = Ref::share(Py_None);
   if (part.array) {
-    const std::vector<std::uint64_t>& extents = part.array->shape;
-    shape = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(extents.size())));
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-      PyTuple_SET_ITEM(shape.get(), static_cast<Py_ssize_t>(i),
-                       number(extents[i]).release());
-    }
+    shape = Ref::steal(PyList_AsTuple(list_of(part.array->shape, number).get()));
     item = text(part.array->item);
   }
   const Ref values[] = {text(part.type), number(part.count), number(part.size),
@@ -80,24 +74,16 @@ Ref describe(PyObject*, PyObject* const* arguments) {
 
 Ref part_steps(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
-  const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
-  Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(steps.size())));
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
-                    number(steps[i].offset).release());
-  }
-  return list;
+  return list_of(file.steps(offset_of(file, arguments[1])),
+                 [](const Step& step) { return number(step.offset); });
 }
 
 // Tuples (key, offset of the key). The key is None unless it is text or the index of a
 // list; the caller builds it. Steps that share one key in the payload share its object.
 Ref part_keys(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
-  const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
-  Ref list = Ref::steal(PyList_New(static_cast<Py_ssize_t>(steps.size())));
   std::map<std::size_t, Ref> texts;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
+  return list_of(file.steps(offset_of(file, arguments[1])), [&](const Step& step) {
     Ref key = Ref::share(Py_None);
     if (step.kind == Step::Kind::kIndex) {
       key = number(step.index);
@@ -107,17 +93,14 @@ Ref part_keys(PyObject*, PyObject* const* arguments) {
       key = shared;
     }
     const Ref offset = number(step.key_offset);
-    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
-                    Ref::steal(PyTuple_Pack(2, key.get(), offset.get())).release());
-  }
-  return list;
+    return Ref::steal(PyTuple_Pack(2, key.get(), offset.get()));
+  });
 }
 
 Ref text_of_step(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
   const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
-  const std::size_t index = PyLong_AsSize_t(arguments[2]);
-  check(PyErr_Occurred() ? -1 : 0);
+  const std::size_t index = index_of(arguments[2]);
   if (index < steps.size()) return text(step_text(file.envelope(), steps[index]));
   PyErr_SetString(PyExc_IndexError, "no such step");
   throw PyError();
@@ -144,9 +127,7 @@ Ref find_step(PyObject*, PyObject* const* arguments) {
     found =
         file.find_step(offset, std::string_view(name, static_cast<std::size_t>(size)));
   } else {
-    const std::size_t index = PyLong_AsSize_t(key);
-    check(PyErr_Occurred() ? -1 : 0);
-    found = file.find_step(offset, std::uint64_t{index});
+    found = file.find_step(offset, std::uint64_t{index_of(key)});
   }
   if (found == nullptr) return Ref::share(Py_None);
   const Ref number_of_step = number(file.number_of(offset, *found));

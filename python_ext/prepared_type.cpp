@@ -110,10 +110,7 @@ PyObject* dumps(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
 }
 
 PyObject* refresh(PyObject* self, PyObject*) {
-  return guarded([&] {
-    call_of(self).refresh();
-    return Ref::share(Py_None);
-  });
+  return guarded([&] { call_of(self).refresh(); });
 }
 
 PyObject* digest(PyObject* self, void*) {

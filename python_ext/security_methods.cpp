@@ -22,11 +22,7 @@ Ref policy(PyObject*, PyObject* rules) { return py::new_policy(rules); }
 
 // A list of sentences.
 Ref doubts(PyObject*, PyObject* policy) {
-  Ref sentences = Ref::steal(PyList_New(0));
-  for (const std::string& doubt : py::policy_of(policy).doubts()) {
-    check(PyList_Append(sentences.get(), text(doubt).get()));
-  }
-  return sentences;
+  return list_of(py::policy_of(policy).doubts(), text);
 }
 
 // Returns whether the policy allows the request, and the rule that decided, or None.
@@ -53,13 +49,12 @@ Ref ask(PyObject*, PyObject* const* arguments) {
   throw PyError();
 }
 
-Ref restrict_process(PyObject*, PyObject* load_options) {
+void restrict_process(PyObject*, PyObject* load_options) {
   LoadOptions restriction = py::load_options_of(load_options);
   if (restriction.keys) {  // Keys added to the ring later do not count.
     restriction.keys = std::make_shared<const KeyRing>(restriction.keys->clone());
   }
   waybill::restrict_process(restriction);
-  return Ref::share(Py_None);
 }
 
 Ref restrictions(PyObject*, PyObject*) {
@@ -71,12 +66,6 @@ void add(PyObject* module, const char* name, const Ref& value) {
 }
 
 // ---- Keys and signatures ------------------------------------------------------------
-
-template <typename T>
-T unwrapped(const State& state, Result<T> result) {
-  if (!result) py::raise(state, result.error());
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 // The text of a str or bytes. No copy: it may be a secret.
 std::string_view view_of(PyObject* object) {
@@ -151,32 +140,26 @@ Ref public_text(PyObject* module, PyObject* key) {
   return text(unwrapped(state_of(module), py::signing_key_of(key).public_text()));
 }
 
-Ref save_key(PyObject* module, PyObject* const* arguments) {
+void save_key(PyObject* module, PyObject* const* arguments) {
   const std::string path(view_of(arguments[1]));
   unwrapped(state_of(module), py::signing_key_of(arguments[0]).save(path));
-  return Ref::share(Py_None);
 }
 
 Ref key_ring(PyObject*, PyObject*) { return py::new_key_ring(); }
 
-Ref add_keys(PyObject* module, PyObject* const* arguments) {
+void add_keys(PyObject* module, PyObject* const* arguments) {
   KeyRing& ring = py::key_ring_of(arguments[0]);
   const Source& source = source_of(arguments[1]);
   unwrapped(state_of(module), source.add(ring, view_of(arguments[2])));
-  return Ref::share(Py_None);
 }
 
-Ref add_key(PyObject*, PyObject* const* arguments) {
+void add_key(PyObject*, PyObject* const* arguments) {
   py::key_ring_of(arguments[0]).add(py::signing_key_of(arguments[1]));
-  return Ref::share(Py_None);
 }
 
 Ref key_ids(PyObject*, PyObject* ring) {
-  const Ref ids = Ref::steal(PyList_New(0));
-  for (const KeyId& id : py::key_ring_of(ring).ids()) {
-    check(PyList_Append(ids.get(), text(to_string(id)).get()));
-  }
-  return ids;
+  return list_of(py::key_ring_of(ring).ids(),
+                 [](const KeyId& id) { return text(to_string(id)); });
 }
 
 Ref sign(PyObject* module, PyObject* const* arguments) {
@@ -197,12 +180,11 @@ Envelope open_signed(const State& state, BytesView bytes, const KeyRing& ring) {
   return unwrapped(state, open_whole(bytes));
 }
 
-Ref verify(PyObject* module, PyObject* const* arguments) {
+void verify(PyObject* module, PyObject* const* arguments) {
   const State& state = state_of(module);
   const Input input(arguments[0]);
   const KeyRing& ring = py::key_ring_of(arguments[1]);
   unwrapped(state, waybill::verify(open_signed(state, input.bytes(), ring)));
-  return Ref::share(Py_None);
 }
 
 Ref application(PyObject* module, PyObject* const* arguments) {

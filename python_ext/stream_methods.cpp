@@ -55,14 +55,10 @@ Ref new_buffer(PyObject*, PyObject* const* arguments) {
 
 Ref address_of(PyObject*, PyObject* buffer) { return py::address_of(buffer); }
 
-Ref advise_large_pages(PyObject*, PyObject* buffer) {
-  py::advise_large_pages(buffer);
-  return Ref::share(Py_None);
-}
+void advise_large_pages(PyObject*, PyObject* buffer) { py::advise_large_pages(buffer); }
 
-Ref copy_buffer(PyObject*, PyObject* const* arguments) {
+void copy_buffer(PyObject*, PyObject* const* arguments) {
   py::copy_buffer(arguments[0], arguments[1]);
-  return Ref::share(Py_None);
 }
 
 Ref head_size(PyObject*, PyObject* capsule) {
