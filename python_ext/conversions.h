@@ -5,6 +5,7 @@
 
 #include <Python.h>
 
+#include <concepts>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -88,6 +89,26 @@ inline Ref to_bytes(BytesView view) {
                                 static_cast<Py_ssize_t>(view.size())));
 }
 
+inline Ref to_bool(bool value) { return Ref::share(value ? Py_True : Py_False); }
+
+// A C++ value as an object.
+inline Ref to_object(const Ref& object) { return object; }
+inline Ref to_object(std::string_view view) { return text(view); }
+inline Ref to_object(bool value) { return to_bool(value); }
+template <std::unsigned_integral Number>
+Ref to_object(Number number) {
+  return Ref::steal(PyLong_FromUnsignedLongLong(number));
+}
+Ref to_object(const char*) = delete;  // It would become a bool.
+
+template <typename... Values>
+Ref tuple_of(const Values&... values) {
+  Ref tuple = Ref::steal(PyTuple_New(sizeof...(values)));
+  Py_ssize_t index = 0;
+  (PyTuple_SET_ITEM(tuple.get(), index++, to_object(values).release()), ...);
+  return tuple;
+}
+
 // A list with the result of `convert` for each item.
 template <typename Items, typename Convert>
 Ref list_of(const Items& items, Convert convert) {
@@ -96,20 +117,17 @@ Ref list_of(const Items& items, Convert convert) {
   return list;
 }
 
+// The fields of an ImportRecord in Python.
+inline Ref row_of(const ImportRecord& record) {
+  return tuple_of(record.module, name_of(record.time), record.chain, record.function,
+                  record.file, record.line);
+}
+
 // The value of a result; raises its error.
 template <typename T>
 T unwrapped(const State& state, Result<T> result) {
   if (!result) py::raise(state, result.error());
   if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-
-// (module, time, chain, function, file, line): the fields of an ImportRecord.
-inline Ref import_row(const ImportRecord& record) {
-  const Ref fields[] = {text(record.module), text(name_of(record.time)),
-                        text(record.chain), text(record.function), text(record.file)};
-  return Ref::steal(Py_BuildValue("(OOOOOI)", fields[0].get(), fields[1].get(),
-                                  fields[2].get(), fields[3].get(), fields[4].get(),
-                                  record.line));
 }
 
 inline PyObject* none_to_null(PyObject* object) {
@@ -151,8 +169,6 @@ inline std::size_t index_of(PyObject* number) {
 }
 
 inline bool is_true(PyObject* object) { return check(PyObject_IsTrue(object)) != 0; }
-
-inline Ref to_bool(bool value) { return Ref::share(value ? Py_True : Py_False); }
 
 // A capsule that owns a value; `name` identifies the type.
 template <typename T>

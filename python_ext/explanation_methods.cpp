@@ -31,50 +31,34 @@ Ref explain(PyObject* module, PyObject* const* arguments) {
 }
 
 Ref row_of(const CodePlace& place) {
-  const Ref parts[] = {text(place.file), text(place.expression), text(place.function)};
-  return Ref::steal(Py_BuildValue("(OIOO)", parts[0].get(), place.line, parts[1].get(),
-                                  parts[2].get()));
+  return tuple_of(place.file, place.line, place.expression, place.function);
 }
 
 Ref total(PyObject*, PyObject* capsule) {
   const Explanation& explanation = explanation_of(capsule);
-  return Ref::steal(
-      Py_BuildValue("(KK)", static_cast<unsigned long long>(explanation.total),
-                    static_cast<unsigned long long>(explanation.summed_up)));
+  return tuple_of(explanation.total, explanation.summed_up);
 }
 
 Ref parts(PyObject*, PyObject* capsule) {
   return list_of(explanation_of(capsule).parts, [](const ExplainedPart& part) {
-    const Ref fields[] = {text(part.step), text(part.variable), text(part.type),
-                          text(part.detail), row_of(part.place)};
-    return Ref::steal(Py_BuildValue(
-        "(nOOiOOsiKKKO)", static_cast<Py_ssize_t>(part.parent), fields[0].get(),
-        fields[1].get(), part.evaluates ? 1 : 0, fields[2].get(), fields[3].get(),
-        name_of(part.kind).data(), part.is_shared ? 1 : 0,
-        static_cast<unsigned long long>(part.bytes),
-        static_cast<unsigned long long>(part.own),
-        static_cast<unsigned long long>(part.own_hash), fields[4].get()));
+    return tuple_of(part.parent, part.step, part.variable, part.evaluates, part.type,
+                    part.detail, name_of(part.kind), part.is_shared, part.bytes,
+                    part.own, part.own_hash, row_of(part.place));
   });
 }
 
 Ref blockers(PyObject*, PyObject* capsule) {
   return list_of(explanation_of(capsule).blockers, [](const Blocker& blocker) {
-    const Ref paths =
-        list_of(blocker.paths, [](const std::string& path) { return text(path); });
-    const Ref fields[] = {text(blocker.path),   text(blocker.short_path),
-                          text(blocker.type),   text(blocker.reason),
-                          text(blocker.remedy), row_of(blocker.place)};
-    return Ref::steal(Py_BuildValue(
-        "(OOiOKOOOO)", fields[0].get(), fields[1].get(), blocker.evaluates ? 1 : 0,
-        paths.get(), static_cast<unsigned long long>(blocker.path_count),
-        fields[2].get(), fields[3].get(), fields[4].get(), fields[5].get()));
+    const Ref paths = list_of(blocker.paths, text);
+    return tuple_of(blocker.path, blocker.short_path, blocker.evaluates, paths,
+                    blocker.path_count, blocker.type, blocker.reason, blocker.remedy,
+                    row_of(blocker.place));
   });
 }
 
 Ref imports(PyObject*, PyObject* capsule) {
   return list_of(explanation_of(capsule).imports, [](const ExplainedImport& import) {
-    const Ref row = import_row(import.record);
-    return Ref::steal(Py_BuildValue("(Oi)", row.get(), import.is_missing ? 1 : 0));
+    return tuple_of(extension::row_of(import.record), import.is_missing);
   });
 }
 
@@ -82,13 +66,9 @@ Ref source(PyObject*, PyObject* capsule) {
   const auto& source = explanation_of(capsule).source;
   if (!source) return Ref::share(Py_None);
   const Ref without = list_of(source->without, [](const CodePlace& place) {
-    const Ref fields[] = {text(place.function), text(place.file)};
-    return Ref::steal(
-        Py_BuildValue("(OOI)", fields[0].get(), fields[1].get(), place.line));
+    return tuple_of(place.function, place.file, place.line);
   });
-  return Ref::steal(
-      Py_BuildValue("(KKO)", static_cast<unsigned long long>(source->bytes),
-                    static_cast<unsigned long long>(source->functions), without.get()));
+  return tuple_of(source->bytes, source->functions, without);
 }
 
 void mark_missing(PyObject*, PyObject* const* arguments) {
@@ -120,10 +100,7 @@ Ref telling(PyObject*, PyObject* arguments) {
   const auto count = static_cast<std::size_t>(most < 0 ? 0 : most);
   return list_of(
       significant_parts(explanation_of(capsule), count),
-      [](const SignificantPart& part) {
-        return Ref::steal(Py_BuildValue("(nK)", static_cast<Py_ssize_t>(part.part),
-                                        static_cast<unsigned long long>(part.bytes)));
-      });
+      [](const SignificantPart& part) { return tuple_of(part.part, part.bytes); });
 }
 
 Ref size_as_text(PyObject*, PyObject* size) { return text(size_text(number_of(size))); }

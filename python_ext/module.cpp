@@ -195,7 +195,7 @@ Ref imports(PyObject* module, PyObject* const* arguments) {
   Ref records = Ref::steal(PyList_New(0));
   for (const waybill::ImportRecord& record : manifest.imports) {
     if (record.is_added_by_encoder()) continue;
-    check(PyList_Append(records.get(), waybill::extension::import_row(record).get()));
+    check(PyList_Append(records.get(), row_of(record).get()));
   }
   return records;
 }

@@ -34,10 +34,6 @@ std::size_t offset_of(const py::OpenedFile& file, PyObject* number) {
   throw PyError();
 }
 
-Ref number(std::uint64_t value) {
-  return Ref::steal(PyLong_FromUnsignedLongLong(value));
-}
-
 Ref open_parts(PyObject* module, PyObject* const* arguments) {
   const bool is_head = PyBytes_CheckExact(arguments[0]) || arguments[0] == Py_None;
   if (!is_head || !PyMemoryView_Check(arguments[1])) {
@@ -54,28 +50,26 @@ Ref open_parts(PyObject* module, PyObject* const* arguments) {
 }
 
 Ref root_part(PyObject*, PyObject* capsule) {
-  return number(root_of(file_of(capsule).envelope()));
+  return to_object(root_of(file_of(capsule).envelope()));
 }
 
 Ref describe(PyObject*, PyObject* const* arguments) {
   const py::OpenedFile& file = file_of(arguments[0]);
   const Part part = describe_part(file.envelope(), offset_of(file, arguments[1]));
-  Ref shape = Ref::share(Py_None);
   Ref item = Ref::share(Py_None);
+  Ref shape = Ref::share(Py_None);
   if (part.array) {
-    shape = Ref::steal(PyList_AsTuple(list_of(part.array->shape, number).get()));
     item = text(part.array->item);
+    const Ref extents = list_of(part.array->shape, to_object<std::uint64_t>);
+    shape = Ref::steal(PyList_AsTuple(extents.get()));
   }
-  const Ref values[] = {text(part.type), number(part.count), number(part.size),
-                        text(part.text), std::move(item),    std::move(shape)};
-  return Ref::steal(PyTuple_Pack(6, values[0].get(), values[1].get(), values[2].get(),
-                                 values[3].get(), values[4].get(), values[5].get()));
+  return tuple_of(part.type, part.count, part.size, part.text, item, shape);
 }
 
 Ref part_steps(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
   return list_of(file.steps(offset_of(file, arguments[1])),
-                 [](const Step& step) { return number(step.offset); });
+                 [](const Step& step) { return to_object(step.offset); });
 }
 
 // Tuples (key, offset of the key). The key is None unless it is text or the index of a
@@ -86,14 +80,13 @@ Ref part_keys(PyObject*, PyObject* const* arguments) {
   return list_of(file.steps(offset_of(file, arguments[1])), [&](const Step& step) {
     Ref key = Ref::share(Py_None);
     if (step.kind == Step::Kind::kIndex) {
-      key = number(step.index);
+      key = to_object(step.index);
     } else if (step.name.data() != nullptr) {
       Ref& shared = texts[step.key_offset];
       if (!shared || step.kind == Step::Kind::kAttribute) shared = text(step.name);
       key = shared;
     }
-    const Ref offset = number(step.key_offset);
-    return Ref::steal(PyTuple_Pack(2, key.get(), offset.get()));
+    return tuple_of(key, step.key_offset);
   });
 }
 
@@ -130,9 +123,7 @@ Ref find_step(PyObject*, PyObject* const* arguments) {
     found = file.find_step(offset, std::uint64_t{index_of(key)});
   }
   if (found == nullptr) return Ref::share(Py_None);
-  const Ref number_of_step = number(file.number_of(offset, *found));
-  const Ref where = number(found->offset);
-  return Ref::steal(PyTuple_Pack(2, number_of_step.get(), where.get()));
+  return tuple_of(file.number_of(offset, *found), found->offset);
 }
 
 Ref find_path(PyObject*, PyObject* const* arguments) {
@@ -142,7 +133,7 @@ Ref find_path(PyObject*, PyObject* const* arguments) {
   const Result<std::size_t> offset = find_part(
       file.envelope(), {PyBytes_AS_STRING(path.get()),
                         static_cast<std::size_t>(PyBytes_GET_SIZE(path.get()))});
-  if (offset) return number(*offset);
+  if (offset) return to_object(*offset);
   PyErr_SetObject(PyExc_LookupError, text(offset.error().detail).get());
   throw PyError();
 }

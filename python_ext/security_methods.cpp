@@ -41,8 +41,7 @@ Ref ask(PyObject*, PyObject* const* arguments) {
         policy.ask(request, py::text_of(arguments[2]), py::text_of(arguments[3]));
     const Ref rule =
         verdict.rule != nullptr ? text(verdict.rule->text()) : Ref::share(Py_None);
-    return Ref::steal(
-        Py_BuildValue("(OO)", verdict.allows ? Py_True : Py_False, rule.get()));
+    return tuple_of(verdict.allows, rule);
   }
   PyErr_SetString(PyExc_ValueError,
                   "a request is 'import', 'lookup', 'call' or 'code'");
@@ -131,9 +130,7 @@ Ref read_key(PyObject* module, PyObject* const* arguments) {
 
 Ref describe_key(PyObject*, PyObject* key) {
   const SigningKey& signer = py::signing_key_of(key);
-  const Ref algorithm = text(name_of(signer.algorithm()));
-  const Ref id = text(to_string(signer.id()));
-  return Ref::steal(PyTuple_Pack(2, algorithm.get(), id.get()));
+  return tuple_of(name_of(signer.algorithm()), to_string(signer.id()));
 }
 
 Ref public_text(PyObject* module, PyObject* key) {

@@ -126,18 +126,16 @@ class Part:
         (
             self._step,
             self._variable,
-            step_evaluates,
+            self._step_evaluates,
             self.type,
             self.detail,
             self.kind,
-            shared,
+            self.shared,
             self.bytes,
             self.own,
             self._hash,
             (self.file, self.line, self.expression, self.function),
         ) = row[1:]
-        self._step_evaluates = bool(step_evaluates)
-        self.shared = bool(shared)
 
     def _chain(self) -> list[Part]:
         """The parts from the root to this one."""
@@ -225,14 +223,13 @@ class Explanation:
         found = []
         for row in _core.explanation_blockers(self._handle):
             path, short, evaluates, paths, *rest, place = row
-            fields = (path, short, bool(evaluates), tuple(paths), *rest, *place)
-            found.append(Blocker(*fields))
+            found.append(Blocker(path, short, evaluates, tuple(paths), *rest, *place))
         return tuple(found)
 
     @property
     def imports(self) -> tuple[Import, ...]:
         rows = _core.explanation_imports(self._with_missing())
-        return tuple([Import(*row, bool(missing)) for row, missing in rows])
+        return tuple([Import(*row, missing) for row, missing in rows])
 
     @property
     def source(self) -> Source | None:
