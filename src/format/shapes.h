@@ -140,7 +140,7 @@ inline constexpr auto kShapes = [] {
   using wire::NodeTag;
   constexpr std::nullopt_t kNothing = std::nullopt;
   constexpr Part kSetter{kObject, "setter", "", true, true};
-  constexpr Part kHomeState{kObject, "word", "", false, true};
+  constexpr Part kHomeState{kObject, "home_state", "", false, true};
   return std::to_array<Shape>({
       constant(sequence(NodeTag::kTuple, "tuple")),
       sequence(NodeTag::kSet, "set"),
@@ -286,8 +286,8 @@ constexpr Contents contents_of(const Shape& shape) {
   return {shape.most == kMany ? nullptr : shape.parts.data(), first, first};
 }
 
-// The rules of the values of an array or map that a rule asks for. Constants contain
-// constants.
+// For each rule, the rules of the values in the array or map that it requires.
+// Constants contain constants.
 inline constexpr auto kContents = [] {
   std::array<Contents, static_cast<std::size_t>(Rule::kConstantOrCode) + 1> all;
   const auto of = [&](Rule rule) -> Contents& {

@@ -111,7 +111,7 @@ TEST(Grammar, OfFunctionFieldsIsThatOfThePage) {
 
 TEST(Grammar, KnowsPositionsByName) {
   static_assert(position_of(NodeTag::kFunction, "closure") == 2);
-  static_assert(position_of(NodeTag::kClass, "word") == 6);
+  static_assert(position_of(NodeTag::kClass, "home_state") == 6);
   EXPECT_EQ(part_name(static_cast<std::uint8_t>(NodeTag::kObject), 5), "setter");
 }
 

@@ -26,7 +26,7 @@ std::string_view as_text(BytesView bytes) {
 // Whether the payload may define a class, from `start` on, whose id this process has.
 // Only such a class can keep another object in place of an attribute's value.
 template <typename IsPresent>
-bool may_hold_existing_class(const VerifiedEnvelope& envelope, std::size_t start,
+bool can_hold_existing_class(const VerifiedEnvelope& envelope, std::size_t start,
                              IsPresent is_present) {
   constexpr char kTag[] = {static_cast<char>(wire::kFixedExtension),
                            static_cast<char>(ExtType::kNode),
@@ -203,7 +203,7 @@ void ReceivedDefinitions::add_members(const Frame& frame, PyObject* type) {
 
 void ReceivedDefinitions::add_class(const Frame& frame, std::size_t size_in_payload) {
   const Ref size = Ref::steal(PyLong_FromSize_t(size_in_payload));
-  constexpr PartOf<NodeTag::kClass> kHomeState = "word";
+  constexpr PartOf<NodeTag::kClass> kHomeState = "home_state";
   const bool has_home_state = frame.node->children.size() > kHomeState.position;
   Ref::steal(PyObject_CallMethodObjArgs(
       merge(), state_.names.add.get(), frame.part<NodeTag::kClass>("id"),
@@ -250,7 +250,7 @@ PyObject* ReceivedDefinitions::merge() {
 void ReceivedDefinitions::find_targets(const VerifiedEnvelope& envelope,
                                        std::size_t start) {
   if (envelope->shared.empty() ||
-      !may_hold_existing_class(envelope, start,
+      !can_hold_existing_class(envelope, start,
                                [&](BytesView id) { return is_present(id); }))
     return;
   targets_ = envelope::find_attribute_targets(envelope);
