@@ -147,7 +147,7 @@ inline int compression_level_of(PyObject* number) {
   if (level >= kFastestLevel && level <= kSmallestLevel) {
     return static_cast<int>(level);
   }
-  PyErr_SetString(PyExc_ValueError, "the level of a compression is -7 to 19");
+  PyErr_SetString(PyExc_ValueError, "the level of a compression should be -7 to 19");
   throw PyError();
 }
 
@@ -158,7 +158,7 @@ inline py::SourceUse source_use_of(PyObject* number) {
   if (use >= 0 && use <= static_cast<long>(py::SourceUse::kDemanded)) {
     return static_cast<py::SourceUse>(use);
   }
-  PyErr_SetString(PyExc_ValueError, "the use of source is 0 to 2");
+  PyErr_SetString(PyExc_ValueError, "the use of source should be 0 to 2");
   throw PyError();
 }
 
@@ -189,8 +189,7 @@ T& content_of(PyObject* capsule, const char* name) {
 
 inline void demand_count(Py_ssize_t count, Py_ssize_t expected) {
   if (count == expected) return;
-  PyErr_Format(PyExc_TypeError, "%zd arguments are expected, %zd were given", expected,
-               count);
+  PyErr_Format(PyExc_TypeError, "expected %zd arguments, got %zd", expected, count);
   throw PyError();
 }
 

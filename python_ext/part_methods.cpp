@@ -112,7 +112,7 @@ Ref find_step(PyObject*, PyObject* const* arguments) {
   if (PyUnicode_Check(key)) {
     Py_ssize_t size = 0;
     const char* const name = PyUnicode_AsUTF8AndSize(key, &size);
-    if (name == nullptr) {  // It has lone surrogates.
+    if (name == nullptr) {  // The key has lone surrogates.
       if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw PyError();
       PyErr_Clear();
       return Ref::share(Py_None);
@@ -139,7 +139,7 @@ Ref find_path(PyObject*, PyObject* const* arguments) {
 }
 
 Ref load_part(PyObject* module, PyObject* const* arguments) {
-  const Ref held = Ref::share(arguments[0]);  // Code of the payload may drop it.
+  const Ref held = Ref::share(arguments[0]);  // Code of the payload may drop the file.
   py::OpenedFile& file = file_of(held.get());
   py::DecodeHooks hooks;
   hooks.memory = arguments[2];

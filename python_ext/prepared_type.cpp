@@ -99,7 +99,7 @@ PyObject* dumps(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
       check(PyDict_SetItem(named.get(), PyTuple_GET_ITEM(names, i),
                            arguments[count + i]));
     }
-    const Ref held = Ref::share(self);  // Reducers of arguments may drop it.
+    const Ref held = Ref::share(self);  // Reducers of arguments may drop `self`.
     if (fields_of(self).warn == nullptr) {
       return call.encode(std::move(positional), std::move(named));
     }

@@ -44,7 +44,7 @@ Ref ask(PyObject*, PyObject* const* arguments) {
     return tuple_of(verdict.allows, rule);
   }
   PyErr_SetString(PyExc_ValueError,
-                  "a request is 'import', 'lookup', 'call' or 'code'");
+                  "a request should be 'import', 'lookup', 'call' or 'code'");
   throw PyError();
 }
 
@@ -107,7 +107,7 @@ const Source& source_of(PyObject* name) {
   for (const Source& source : kSources) {
     if (wanted == source.name) return source;
   }
-  PyErr_SetString(PyExc_ValueError, "keys come from text, file or environment");
+  PyErr_SetString(PyExc_ValueError, "keys should come from text, file or environment");
   throw PyError();
 }
 
@@ -118,7 +118,7 @@ Ref generate_key(PyObject*, PyObject* algorithm) {
       return py::new_signing_key(SigningKey::generate(choice));
     }
   }
-  PyErr_SetString(PyExc_ValueError, "the algorithms are 'ed25519' and 'mac'");
+  PyErr_SetString(PyExc_ValueError, "an algorithm should be 'ed25519' or 'mac'");
   throw PyError();
 }
 

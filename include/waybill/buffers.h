@@ -32,8 +32,8 @@ enum class CompressionMethod : std::uint8_t;
 struct Compression {
   wire::CompressionMethod method{};
   // 1: bytes are in order. 2, 4, 8 or 16: the block is a sequence of items of this
-  // size, stored as all first bytes, then all second bytes, and so on. Similar numbers
-  // compress better so.
+  // size, stored as all first bytes, then all second bytes, and so on. In that order
+  // similar numbers compress better.
   std::uint8_t item_size = 1;
 };
 

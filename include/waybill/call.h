@@ -66,7 +66,7 @@ class PreparedCall {
   [[nodiscard]] Result<void> refresh();
 
   // A digest of the prepared function: equal if the payloads of equal arguments are
-  // equal but for application field, signature and compression. Errors: kRaised.
+  // equal except for application field, signature and compression. Errors: kRaised.
   [[nodiscard]] Result<ContentHash> digest() const;
 
  private:

@@ -43,8 +43,8 @@ enum class ErrorCode : std::uint8_t {
   kUndeclared,
   // Code made for another Python. `detail` names both versions.
   kPythonMismatch,
-  // A policy refuses it; `detail` names the deciding rule. Or it is not plain data,
-  // where only that is accepted: see read_value().
+  // A policy refuses it, and `detail` names the deciding rule; or it is not plain data,
+  // and read_value() accepts nothing else.
   kRefused,
   // A required signature is missing, or is not that of a known key over these bytes.
   kBadSignature,

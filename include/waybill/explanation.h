@@ -85,7 +85,7 @@ struct ExplainedImport {
 
 // The source that travels with code, for other versions of Python.
 struct ExplainedSource {
-  std::uint64_t bytes = 0;      // As sent; belong to no part.
+  std::uint64_t bytes = 0;      // The sent bytes, which belong to no part.
   std::uint64_t functions = 0;  // The number of functions with source.
   // Functions without source: other versions refuse the payload. Their `expression` is
   // empty.

@@ -26,7 +26,7 @@ struct LoadOptions {
   std::shared_ptr<const Policy> policy = nullptr;
   // One of these keys must have signed the envelope; null: no signature is required.
   std::shared_ptr<const KeyRing> keys = nullptr;
-  // Nothing: kStrictLimits if the policy allows no code, else Limits{}.
+  // If not set: kStrictLimits if the policy allows no code, else Limits{}.
   std::optional<Limits> limits = {};
 };
 

@@ -52,7 +52,7 @@ struct ImportRecord {
 struct Substitution {
   std::string policy;  // "fresh": the receiver gets a new one; "drop": None.
   std::string type;    // E.g. "_thread.lock".
-  std::string path;    // Its path, e.g. "f.__globals__['client']._lock".
+  std::string path;    // The path of the object: "f.__globals__['client']._lock".
 };
 
 // An installed distribution that contains imported modules.

@@ -28,7 +28,7 @@ class MappedFile {
   ~MappedFile();
 
   BytesView bytes() const& { return bytes_; }
-  BytesView bytes() && = delete;  // They end with the file.
+  BytesView bytes() && = delete;  // The bytes end with the file.
 
  private:
   explicit MappedFile(BytesView bytes) : bytes_(bytes) {}

@@ -42,7 +42,7 @@ struct ArrayPart {
 
 // A value of a payload.
 struct Part {
-  std::size_t offset = 0;  // Of its first byte in the envelope.
+  std::size_t offset = 0;  // The offset of its first byte in the envelope.
   // "dict", "list", "int", …; for an object the name of its class, or of its
   // constructor: "numpy.ndarray", "collections.OrderedDict".
   std::string type;
@@ -67,8 +67,8 @@ struct Step {
     kAttribute,  // An attribute.
   };
   Kind kind = Kind::kIndex;
-  std::uint64_t index = 0;     // Among the steps of its kind.
-  std::string_view name = {};  // Of an attribute, or a text key; a view of the payload.
+  std::uint64_t index = 0;     // Its number among the steps of its kind.
+  std::string_view name = {};  // An attribute, or a text key; a view of the payload.
   std::size_t key_offset = 0;  // kKey: offset of the key.
   std::size_t offset = 0;      // Offset of the part, with a reference followed.
 };
@@ -104,8 +104,8 @@ struct ExtractedPart {
   // The payload of `envelope`, which points into it. Offsets count from the part's
   // offset in the original envelope, so they are right up to the first included object.
   std::vector<std::uint8_t> payload;
-  // The imports and buffers that the part needs, and no code. Has no bytes but the
-  // payload, and is not verified. Buffers point to those of the original envelope.
+  // The imports and buffers that the part needs, and no code. Its only bytes are the
+  // payload, and it is not verified. Buffers point to those of the original envelope.
   Envelope envelope;
 
   ExtractedPart() = default;

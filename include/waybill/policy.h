@@ -115,8 +115,8 @@ class Policy {
 };
 
 // A policy for dates, numbers and containers of the standard library, whose
-// constructors build them from data alone. As safe as these constructors, which are not
-// waybill's.
+// constructors build them from data alone. It is as safe as these constructors, which
+// waybill does not control.
 std::string_view standard_types_policy();
 
 // Checks all requests of an envelope with a policy: each import of its manifest, each

@@ -85,8 +85,8 @@ struct NotImplemented {
 };
 
 // An object of the standard library in the notation of docs/cli.md, of a type "date",
-// "time", "datetime", "timedelta", "timezone", "decimal" or "path". Only read, and only
-// with Objects::kStandard. As keys, two are equal if type and text are.
+// "time", "datetime", "timedelta", "timezone", "decimal" or "path". It can be read,
+// with Objects::kStandard, and not written. Two keys are equal if type and text are.
 struct Standard {
   std::string type;
   std::string text;
@@ -239,10 +239,10 @@ class Value {
     return std::get_if<T>(&content_);
   }
   template <typename T>
-  const T* get_if() && = delete;  // It is the value's.
+  const T* get_if() && = delete;  // The content belongs to the value.
   // The items of a list, tuple, set, frozenset, slice or range; null for other kinds.
   const std::vector<Value>* items() const&;
-  const std::vector<Value>* items() && = delete;  // They are the value's.
+  const std::vector<Value>* items() && = delete;  // The items belong to the value.
 
   // Whether kind and content are equal: 1 equals neither 1.0 nor true, pairs and items
   // are compared in order, and NaN equals nothing.

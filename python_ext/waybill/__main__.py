@@ -72,7 +72,7 @@ def main() -> int:
         end_by(signal.SIGINT)
     except BrokenPipeError:  # For example by `| head`.
         end_by(signal.SIGPIPE)
-    except OSError as error:  # Of writing the result: all others are handled before.
+    except OSError as error:  # The result cannot be written.
         output.discard_rest()
         print_error(f"stdout: {error.strerror}")
         return UNREADABLE

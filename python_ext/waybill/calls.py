@@ -174,7 +174,8 @@ def _texts_of(error: BaseException) -> tuple[str, str, str]:
     import traceback
 
     kind = type(error)
-    # Both run code of the exception's class, which may raise anything.
+    # str() and format_exception() run code of the exception's class, which may raise
+    # anything.
     try:
         message = str(error)
     except BaseException as failure:

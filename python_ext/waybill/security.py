@@ -144,7 +144,8 @@ class SigningKey:
 
     def __init__(self) -> None:
         raise TypeError(
-            "use generate(), from_file(), from_environment() or from_text()"
+            "SigningKey() cannot be called; use generate(), from_file(), "
+            "from_environment() or from_text()"
         )
 
     @classmethod

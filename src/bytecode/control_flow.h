@@ -19,8 +19,8 @@ struct Block {
   std::uint32_t end = 0;
   std::uint32_t next = kNoIndex;  // The next block, if control falls through.
   std::uint32_t jump = kNoIndex;
-  std::uint32_t entry = kNoIndex;    // Into `entries`: the handler of exceptions here.
-  std::uint32_t handler = kNoIndex;  // That entry's target.
+  std::uint32_t entry = kNoIndex;    // The exception entry: an index in `entries`.
+  std::uint32_t handler = kNoIndex;  // The target of that entry.
 };
 
 struct ControlFlow {

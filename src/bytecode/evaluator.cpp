@@ -497,7 +497,7 @@ bool Evaluator::extend_container(std::size_t count, std::size_t depth) {
   for (std::size_t i = 1; i <= count; ++i) escape(peek(i));
   drop(count);
   if (depth == 0 || depth > height()) return malformed("no container to extend");
-  // Its content is unknown from here on.
+  // The content of the container is unknown from here on.
   escape(peek(depth));
   slots_[slots_.size() - depth] = kUnknownValue;
   return true;
@@ -528,7 +528,7 @@ void Evaluator::push_map(std::size_t count, bool constant_keys) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     scratch_.push_back(value_or_unknown(peek(constant_keys ? 1 : pops - 2 * i)));
-    if (may_hold_module(scratch_.back())) {
+    if (can_hold_module(scratch_.back())) {
       for (std::size_t k = 1; k <= pops; ++k) escape(peek(k));
       has_known = false;
       break;

@@ -20,7 +20,7 @@ class Escapes {
   void clear();
 
   // Whether the value may be, or contain, anything but a scalar constant.
-  bool may_hold_module(ValueId value) const;
+  bool can_hold_module(ValueId value) const;
 
   // Records that a value escapes, once, if it may hold a module. Accepts any content of
   // a slot.
@@ -144,7 +144,7 @@ class Evaluator {
   std::size_t keyword_count_of(std::uint32_t constant) const;
 
   void escape(ValueId value) { escapes_.add(value); }
-  bool may_hold_module(ValueId value) const { return escapes_.may_hold_module(value); }
+  bool can_hold_module(ValueId value) const { return escapes_.can_hold_module(value); }
 
   // The stack; slots_ holds the locals first.
   std::size_t height() const { return slots_.size() - local_count_; }
@@ -175,7 +175,7 @@ class Evaluator {
   std::vector<ValueId> name_unions_;        // By name; 0 is none.
   std::vector<std::uint8_t> is_cell_made_;  // By local.
   const Block* block_ = nullptr;
-  std::uint32_t offset_ = 0;  // Of the current instruction.
+  std::uint32_t offset_ = 0;  // The offset of the current instruction.
   std::uint32_t keyword_names_ = kNoIndex;
   bool is_over_budget_ = false;
   const char* detail_ = nullptr;

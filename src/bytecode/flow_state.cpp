@@ -85,7 +85,7 @@ void FlowState::merge(State& state, std::size_t place, ValueId value) {
   ValueId& here = slots_[place];
   if (here == value) return;
   if (marks_[place] == Mark::kUnion) return add(here, value);
-  // Reading an unbound local raises, so the other values are all it can be.
+  // Reading an unbound local raises, so a read sees only the other values.
   if (value == kUnbound || value == kNull) return;
   if (state.visited) {
     marks_[place] = Mark::kMarked;

@@ -50,7 +50,7 @@ void FunctionCalls::set_part(ValueId function, std::uint32_t part, ValueId value
     Default entry;
     entry.code = code;
     entry.value = graph_.operands(value)[i];
-    if (!escapes_.may_hold_module(entry.value)) continue;
+    if (!escapes_.can_hold_module(entry.value)) continue;
     if (!keyword) {
       entry.position = given.operand_count - 1 - i;
     } else {
@@ -104,7 +104,7 @@ ValueId FunctionCalls::getattr(std::span<const ValueId> arguments,
   const Value& name = graph_[arguments[1]];
   const bool is_text = name.kind == Value::Kind::kConstant &&
                        code_.constants[name.index].kind == ConstantView::Kind::kText;
-  // It may read any attribute.
+  // A getattr() whose name is not constant may read any attribute.
   if (!is_text) escapes_.add(arguments[0]);
   return graph_.make(Value::Kind::kGetattr, 0, arguments[0], offset,
                      arguments.subspan(1));
@@ -112,7 +112,7 @@ ValueId FunctionCalls::getattr(std::span<const ValueId> arguments,
 
 void FunctionCalls::bind(ValueId function, std::span<const ValueId> positional) {
   for (std::size_t i = 0; i < positional.size(); ++i) {
-    if (!escapes_.may_hold_module(positional[i])) continue;
+    if (!escapes_.can_hold_module(positional[i])) continue;
     summary_.bindings.push_back(
         {graph_[function].index, static_cast<std::uint32_t>(i), positional[i]});
   }
@@ -162,7 +162,7 @@ bool FunctionCalls::resolve_pending() {
 
 void Escapes::clear() { has_escaped_.clear(); }
 
-bool Escapes::may_hold_module(ValueId value) const {
+bool Escapes::can_hold_module(ValueId value) const {
   switch (graph_[value_or_unknown(value)].kind) {
     case Value::Kind::kUnknown:
     case Value::Kind::kConstant:
@@ -175,11 +175,11 @@ bool Escapes::may_hold_module(ValueId value) const {
 
 void Escapes::add(ValueId value) {
   value = value_or_unknown(value);
-  if (!may_hold_module(value)) return;
+  if (!can_hold_module(value)) return;
   if (graph_[value].kind == Value::Kind::kPack) {
     const auto operands = graph_.operands(value);
     if (std::none_of(operands.begin(), operands.end(),
-                     [this](ValueId operand) { return may_hold_module(operand); })) {
+                     [this](ValueId operand) { return can_hold_module(operand); })) {
       return;
     }
   }

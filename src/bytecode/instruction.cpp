@@ -150,7 +150,7 @@ class Splitter {
     }
   }
 
-  std::size_t size_;  // Of the code.
+  std::size_t size_;  // The size of the code.
   std::vector<Instruction>& all_;
 };
 

@@ -134,7 +134,7 @@ enum class Operand : std::uint8_t {
   kCell,         // The index of a local that is a cell or a free variable.
   kFreeCount,    // The number of free variables.
   kChoice,       // A number whose bit is set in OpcodeRow::choices.
-  kCallFollows,  // Any, but the next instruction is a call.
+  kCallFollows,  // Any number; the next instruction must be a call.
 };
 
 struct OpcodeRow {

@@ -84,7 +84,7 @@ class CoarseCollector {
       if (code_.constants[i].kind == ConstantView::Kind::kCode) {
         add_escape(Value::Kind::kFunction, i, kUnknownValue);
       }
-      // It may be the name in a getattr().
+      // The constant may be the name in a getattr().
       if (code_.constants[i].kind == ConstantView::Kind::kText) {
         const ValueId text = graph_.make(Value::Kind::kConstant, i, 0, 0);
         graph_.make(Value::Kind::kGetattr, 0, 0, 0, std::span(&text, 1));

@@ -36,7 +36,7 @@ Error wrong_caches(const OpcodeRow& row, BytesView code, std::size_t at) {
 
 Error wrong_length(BytesView code) {
   return {ErrorCode::kMalformed, code.size(),
-          "instructions are units of 2 bytes, and below 2 GiB"};
+          "instructions should be units of 2 bytes, below 2 GiB in all"};
 }
 
 Error lone_extension(std::size_t at) {

@@ -18,7 +18,7 @@ namespace waybill {
 namespace envelope {
 namespace {
 
-constexpr std::size_t kShownBytes = 16;  // Of the application field.
+constexpr std::size_t kShownBytes = 16;  // Shown bytes of the application field.
 
 void add_header(const Envelope& a, const Envelope& b, Json model) {
   const Json header = model["header"].make_array();

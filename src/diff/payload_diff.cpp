@@ -289,7 +289,7 @@ std::string text_from(const Leaf& leaf, std::size_t start, std::size_t max_text)
   const bool is_binary = leaf.kind != Leaf::Kind::kText;
   const std::string_view rest = leaf.content.substr(start);
   const std::size_t shown =
-      is_binary ? std::min(rest.size(), max_text) : wire::size_of_start(rest, max_text);
+      is_binary ? std::min(rest.size(), max_text) : wire::prefix_size(rest, max_text);
   const Spelling& spelling = kSpellings[static_cast<std::size_t>(leaf.kind)];
   const std::size_t size = size_of(leaf);
   return format_text("{}{}{}{}{} ({} {}{})", spelling.open, start == 0 ? "" : "…",

@@ -29,7 +29,7 @@ using py::Ref;
 // Each side writes its own variable before it reads the other: a scope is counted
 // before it checks whether Python is ending, and the end begins before it checks for
 // scopes. So of two that start at once at least one sees the other.
-std::atomic<int> open_scopes = 0;
+std::atomic<int> open_scope_count = 0;
 std::atomic<bool> is_ending = false;
 
 bool can_open_scope() {
@@ -39,10 +39,10 @@ bool can_open_scope() {
 }
 
 // Begins the end of Python: from now on threads unknown to Python get no GilScope.
-// False, and without effect, if one is open in any thread.
+// Returns false, and changes nothing, if a GilScope is open in any thread.
 bool begin_end() {
   is_ending = true;
-  if (open_scopes == 0) return true;
+  if (open_scope_count == 0) return true;
   is_ending = false;
   return false;
 }
@@ -119,7 +119,7 @@ bool is_python_name(const std::string& name) {
 }
 
 // Follows links: the `python` of a virtual environment links to a name with a version.
-bool may_be_python(const std::filesystem::path& program) {
+bool can_be_python(const std::filesystem::path& program) {
   std::error_code error;
   const auto real = std::filesystem::canonical(program, error);
   return std::filesystem::is_regular_file(real, error) &&
@@ -219,7 +219,7 @@ Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
   if (!program.empty() && access(program.c_str(), X_OK) != 0) {
     return failure("Python cannot start: there is no program " + program);
   }
-  if (!options.program.empty() && !may_be_python(program)) {
+  if (!options.program.empty() && !can_be_python(program)) {
     return failure(program + " is not a Python " + linked_version() + ", by its name");
   }
   const PyStatus status = initialize(options, program);
@@ -266,19 +266,19 @@ Result<void> Interpreter::finish() {
 }
 
 GilScope::GilScope() {
-  ++open_scopes;
+  ++open_scope_count;
   is_open_ = can_open_scope();
   if (is_open_) {
     state_ = PyGILState_Ensure();
   } else {
-    --open_scopes;
+    --open_scope_count;
   }
 }
 
 GilScope::~GilScope() {
   if (!is_open_) return;
   PyGILState_Release(static_cast<PyGILState_STATE>(state_));
-  --open_scopes;
+  --open_scope_count;
 }
 
 GilRelease::GilRelease()

@@ -182,7 +182,7 @@ PreparedCall::~PreparedCall() {
   if (gil) {
     call_.reset();
   } else {
-    static_cast<void>(call_.release());  // Its objects ended with the interpreter.
+    static_cast<void>(call_.release());  // The objects ended with Python.
   }
 }
 

@@ -51,8 +51,8 @@ namespace {
 
 // Bounds on the search for one variable, so that its cost stays proportional to the
 // size of the payload: nested code bodies, and loads in one body.
-constexpr std::size_t kMostBodies = 64;
-constexpr std::size_t kMostLoads = 64;
+constexpr std::size_t kMaxBodies = 64;
+constexpr std::size_t kMaxLoads = 64;
 // Bytes of an expression, a name or a file name. Parts share these texts.
 constexpr std::size_t kLongestText = 200;
 
@@ -144,7 +144,7 @@ void CodePlaces::add_values(const CodeBook::Body& body, Index& index) const {
       index.variables.push_back(
           {0, at(fields.local_names, value.index), value.offset, id});
     } else if (value.kind == Value::Kind::kParameter && value.index == 0 &&
-               index.self.size() < kMostLoads) {
+               index.self.size() < kMaxLoads) {
       index.self.push_back(id);
     } else if (value.kind == Value::Kind::kAttribute) {
       const std::string_view name = at(fields.names, value.index);
@@ -165,7 +165,7 @@ std::vector<ValueId> CodePlaces::loads_in(std::size_t code, std::string_view var
   const std::vector<Named>& all = index_of(code).variables;
   auto found = std::ranges::lower_bound(all, variable, {}, &Named::name);
   for (; found != all.end() && found->name == variable; ++found) {
-    if (loads.size() == kMostLoads) break;
+    if (loads.size() == kMaxLoads) break;
     loads.push_back(found->value);
   }
   return loads;
@@ -183,7 +183,7 @@ CodeUse CodePlaces::loads_of(std::size_t code, std::string_view variable) {
       return use;
     }
     for (const std::uint32_t inner : code_[bodies[i]].nested) {
-      if (bodies.size() == kMostBodies) break;
+      if (bodies.size() == kMaxBodies) break;
       bodies.push_back(inner);
     }
   }
@@ -210,7 +210,7 @@ CodeUse CodePlaces::attribute_of(const CodeUse& use, std::string_view name) {
   for (const ValueId parent : use.values) {
     auto next = std::ranges::lower_bound(all, std::pair(parent, name), {}, key);
     for (; next != all.end() && key(*next) == std::pair(parent, name); ++next) {
-      if (found.values.size() == kMostLoads) return found;
+      if (found.values.size() == kMaxLoads) return found;
       found.values.push_back(next->value);
     }
   }

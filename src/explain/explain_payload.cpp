@@ -179,7 +179,7 @@ class Captures {
 
  private:
   // A class may have any number of methods.
-  static constexpr int kMostMethods = 64;
+  static constexpr int kMaxMethods = 64;
 
   // Records a method: a function in a class, or the argument of a call that wraps the
   // function, such as staticmethod.
@@ -202,7 +202,7 @@ class Captures {
     const bool is_of_class = owner == around.offset;
     if (is_of_code_[index] && !is_of_class) return use;
     auto method = std::ranges::lower_bound(methods_, owner, {}, &Method::first);
-    for (int left = kMostMethods; left != 0 && use.values.empty(); --left, ++method) {
+    for (int left = kMaxMethods; left != 0 && use.values.empty(); --left, ++method) {
       if (method == methods_.end() || method->first != owner) break;
       use = places_.attribute_of(places_.self_of(method->second), name);
     }

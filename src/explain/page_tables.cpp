@@ -26,8 +26,7 @@ constexpr std::size_t kShownLength = 160;
 std::string shortened_path(const std::string& path) {
   if (path.size() <= kShownLength) return path;
   constexpr std::size_t kHalf = kShownLength / 2;
-  return path.substr(0, wire::size_of_start(path, kHalf)) +
-         envelope::end_of(path, kHalf);
+  return path.substr(0, wire::prefix_size(path, kHalf)) + envelope::end_of(path, kHalf);
 }
 
 std::string code_html(const std::string& text) {

@@ -64,7 +64,7 @@ class PartTree {
     // Folding is linear. The next fold waits until the number of parts has doubled.
     if (parts_.size() >= next_fold_) {
       fold();
-      next_fold_ = std::max(2 * kMostParts, 2 * parts_.size());
+      next_fold_ = std::max(2 * kMaxExplainedParts, 2 * parts_.size());
     }
     part.parent = open_.empty() ? 0 : open_.back();
     open_.push_back(static_cast<std::uint32_t>(parts_.size()));
@@ -102,15 +102,16 @@ class PartTree {
   }
 
  private:
-  // Keeps the closed parts that are larger than the first one beyond kMostParts. A part
-  // is never larger than its holder, so no part loses its holder.
+  // Keeps the closed parts that are larger than the first one beyond
+  // kMaxExplainedParts. A part is never larger than its holder, so no part loses its
+  // holder.
   void fold() {
     std::vector<std::uint64_t> sizes;
     for (const TreePart& part : parts_) {
       if (!part.is_open) sizes.push_back(part.bytes);
     }
-    if (sizes.size() <= kMostParts) return;
-    const auto cut = sizes.begin() + kMostParts;
+    if (sizes.size() <= kMaxExplainedParts) return;
+    const auto cut = sizes.begin() + kMaxExplainedParts;
     std::ranges::nth_element(sizes, cut, std::ranges::greater());
     least_ = std::max(least_, *cut + 1);
     std::vector<std::uint32_t> moved(parts_.size());
@@ -133,7 +134,7 @@ class PartTree {
   std::vector<std::uint32_t> open_;
   std::uint64_t least_ = 0;  // The least size of a listed part.
   // The tree may hold twice as many parts as are listed, not counting open ones.
-  std::size_t next_fold_ = 2 * kMostParts;
+  std::size_t next_fold_ = 2 * kMaxExplainedParts;
   std::uint64_t summed_up_ = 0;
 };
 
@@ -231,7 +232,7 @@ class Placing {
 struct PartAnnotation {
   bool is_part = false;
   std::uint32_t definition = kNoDefinition;  // The definition that the container is.
-  std::uint64_t extra = 0;  // Its bytes in other places of the envelope.
+  std::uint64_t extra = 0;  // Bytes of the part in other places of the envelope.
   std::uint64_t cost = 1;   // See TreePart.
 };
 using PartCursor = PayloadCursor<PartAnnotation>;

@@ -16,7 +16,7 @@
 namespace waybill::envelope {
 
 // The most parts that are kept; smaller ones count as bytes of their holder.
-inline constexpr std::size_t kMostParts = 20'000;
+inline constexpr std::size_t kMaxExplainedParts = 20'000;
 
 struct TreePart {
   static constexpr std::uint32_t kNoDefinition = UINT32_MAX;
@@ -30,7 +30,7 @@ struct TreePart {
   bool is_shared = false;
   ExplainedPart::Kind kind = ExplainedPart::Kind::kValue;
   Link link;
-  std::size_t offset = 0;   // Of the value itself, after the id of a node kIdentified.
+  std::size_t offset = 0;   // The value itself starts here, after any id.
   std::uint64_t count = 0;  // Values directly in it, keys included.
   std::uint64_t bytes = 0;
   // Number of values in it, including those it refers to: the cost of visiting it.

@@ -20,7 +20,7 @@ using wire::TokenType;
 
 // Whether the receiver may have another object in the place of this value: true for
 // containers and objects, false for names, classes, text and bytes.
-bool may_be_replaced(const Envelope& envelope, std::uint64_t position) {
+bool can_be_replaced(const Envelope& envelope, std::uint64_t position) {
   const auto value = ValueView::at(envelope, envelope.payload.offset + position);
   const bool is_container = value.is_map() || value.token().type == TokenType::kArray;
   return is_container && !value.is(NodeTag::kGlobal) && !value.is(NodeTag::kClass) &&
@@ -84,13 +84,13 @@ class TargetFinder {
 
   struct Context {
     Kind kind = Kind::kOther;
-    BytesView class_id{};  // Of the enclosing class.
+    BytesView class_id{};  // The id of the enclosing class.
     // The attribute: the current (kAttributes) or the enclosing one (kEntries).
     std::string_view name{};
     std::string_view key{};        // kEntries: the current key.
     bool is_key_text = false;      // The last key was text.
-    std::uint64_t number = kNone;  // Of references to it.
-    std::uint32_t code_depth = 0;  // As Use::code_depth.
+    std::uint64_t number = kNone;  // The number that references to it have.
+    std::uint32_t code_depth = 0;  // See Use::code_depth.
   };
 
   void visit_value() {
@@ -234,9 +234,9 @@ class TargetFinder {
   const Envelope& envelope_;
   const std::vector<std::uint64_t>& shared_ = envelope_.shared;
   PayloadCursor<Context> cursor_;
-  Positions positions_;                          // Of reference targets.
-  Positions references_;                         // Of references.
-  std::size_t next_position_ = 0;                // Into positions_.
+  Positions positions_;                          // The positions of reference targets.
+  Positions references_;                         // The positions of references.
+  std::size_t next_position_ = 0;                // An index in positions_.
   std::vector<bool> is_replaceable_, is_found_;  // By number.
   std::vector<Use> uses_;                        // By number.
   std::size_t steps_left_ = 1 << 16;
@@ -248,7 +248,7 @@ class TargetFinder {
 std::vector<AttributeTarget> find_attribute_targets(const VerifiedEnvelope& envelope) {
   std::vector<bool> is_replaceable;
   for (const std::uint64_t position : envelope->shared) {
-    is_replaceable.push_back(may_be_replaced(envelope, position));
+    is_replaceable.push_back(can_be_replaced(envelope, position));
   }
   // Most payloads refer only to names and namespaces.
   if (std::ranges::find(is_replaceable, true) == is_replaceable.end()) return {};

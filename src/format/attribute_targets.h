@@ -16,12 +16,12 @@ namespace waybill::envelope {
 
 // One such object. The views point into the payload.
 struct AttributeTarget {
-  std::uint64_t number;    // Of references to it.
-  BytesView class_id;      // Of the class.
-  std::string_view name;   // Of the attribute.
+  std::uint64_t number;    // The number that references to it have.
+  BytesView class_id;      // The id of the class.
+  std::string_view name;   // The name of the attribute.
   bool is_entry = false;   // It is a value in the dict that the attribute holds,
   std::string_view key{};  // under this key.
-  std::size_t end = 0;     // Of the object, from the start of the payload.
+  std::size_t end = 0;     // The end of the object, from the start of the payload.
 };
 
 // The targets of an envelope, sorted by number, each at most once. Names, classes, text

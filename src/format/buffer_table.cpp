@@ -40,9 +40,10 @@ bool read_kind(Reader& reader, wire::BufferKind& kind) {
   }
   kind = static_cast<wire::BufferKind>(number);
   return number <= static_cast<std::uint64_t>(wire::BufferKind::kSource) ||
-         reader.fail(ErrorCode::kUnknownTag, offset,
-                     "kind " + std::to_string(number) +
-                         " of a stored buffer is unknown; a newer waybill wrote it");
+         reader.fail(
+             ErrorCode::kUnknownTag, offset,
+             "kind " + std::to_string(number) +
+                 " of a stored buffer is unknown; read it with a newer waybill");
 }
 
 // `expected`: the only valid place.
@@ -63,7 +64,7 @@ bool read_extent(Reader& reader, std::uint64_t expected, StoredBuffer& row) {
   }
   if (row.length == 0) {
     return reader.fail(ErrorCode::kMalformed, length_offset,
-                       "a stored buffer has one byte or more");
+                       "a stored buffer should have at least one byte");
   }
   return (row.place <= kBuffersEnd && row.length <= kBuffersEnd - row.place) ||
          reader.fail(ErrorCode::kMalformed, length_offset,
@@ -74,9 +75,10 @@ bool read_buffer_digest(Reader& reader, BytesView& digest) {
   const std::size_t offset = reader.offset();
   if (!reader.read_binary(digest, "the digest of a stored buffer")) return false;
   return digest.size() == kPlainDigest || digest.size() == kStrongDigest ||
-         reader.fail(ErrorCode::kMalformed, offset,
-                     "the digest of a stored buffer has 8 bytes, or 32 where the "
-                     "envelope is signed");
+         reader.fail(
+             ErrorCode::kMalformed, offset,
+             "the digest of a stored buffer should have 8 bytes, or 32 where the "
+             "envelope is signed");
 }
 
 bool read_format(Reader& reader, std::string_view& format) {
@@ -154,8 +156,8 @@ bool read_buffer_table(Reader& reader, std::vector<StoredBuffer>& buffers) {
   if (!reader.read_array(count, "the table of buffers")) return false;
   if (count == 0) {
     return reader.fail(ErrorCode::kMalformed, offset,
-                       "a table of buffers has one row or more; without a buffer there "
-                       "is no table");
+                       "a table of buffers should have one row or more; without "
+                       "buffers there should be no table");
   }
   buffers.reserve(std::min<std::uint64_t>(count, reader.left() / kMinRowSize));
   std::uint64_t place = 0;

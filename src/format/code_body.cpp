@@ -90,7 +90,7 @@ bool read_code_body(Reader& reader, BytesView body, CodeFields& fields) {
   };
   std::uint64_t count = 0;
   if (!reader.read_array(count, "a code body")) return false;
-  if (count != wire::kCodeFieldCount) return fail("a code body has 13 fields");
+  if (count != wire::kCodeFieldCount) return fail("a code body should have 13 fields");
   if (!read_number(reader, fields.argument_count, INT32_MAX, "co_argcount") ||
       !read_number(reader, fields.positional_only_count, INT32_MAX,
                    "co_posonlyargcount") ||
@@ -109,10 +109,11 @@ bool read_code_body(Reader& reader, BytesView body, CodeFields& fields) {
   }
   if (!reader.at_end()) return fail("a code body is longer than its fields");
   if (fields.instructions.empty() || fields.instructions.size() % 2 != 0) {
-    return fail("co_code has two bytes for each instruction, and at least one");
+    return fail("co_code should have two bytes for each instruction, and at least one");
   }
   if (fields.local_kinds.size() != fields.local_names.size()) {
-    return fail("co_localspluskinds has one byte for each of co_localsplusnames");
+    return fail(
+        "co_localspluskinds should have one byte for each of co_localsplusnames");
   }
   if (!counts_agree(fields)) return fail("a code body has more parameters than locals");
   return true;

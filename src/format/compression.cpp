@@ -140,7 +140,7 @@ std::uint8_t best_item_size(Compressor& compressor, const BufferParts& buffer) {
 }
 
 // Whether compressing all of the buffer is worth trying.
-bool may_gain(Compressor& compressor, BytesView bytes, std::uint8_t item_size) {
+bool can_gain(Compressor& compressor, BytesView bytes, std::uint8_t item_size) {
   if (bytes.size() < kManyBlocks * kBlock) return true;
   const std::vector<BytesView> blocks = parts_of(bytes, kBlock);
   return compressor.size_of(blocks, item_size) <=
@@ -156,8 +156,8 @@ bool read_stored_length(Reader& reader, StoredBuffer& row) {
   }
   if (row.stored_length == 0 || row.stored_length >= row.length) {
     return reader.fail(ErrorCode::kMalformed, offset,
-                       "a compressed buffer has one byte or more, and fewer than it is "
-                       "decompressed to");
+                       "a compressed buffer should have at least one byte, and "
+                       "fewer than its content");
   }
   return row.length / wire::kMaxExpansion <= row.stored_length ||
          reader.fail(ErrorCode::kMalformed, offset,
@@ -175,7 +175,7 @@ bool read_item_size(Reader& reader, std::uint8_t& item_size) {
   item_size = static_cast<std::uint8_t>(number);
   return (std::has_single_bit(number) && number <= kMaxItemSize) ||
          reader.fail(ErrorCode::kMalformed, offset,
-                     "the item size of a compression is 1, 2, 4, 8 or 16");
+                     "the item size of a compression should be 1, 2, 4, 8 or 16");
 }
 
 }  // namespace
@@ -187,7 +187,7 @@ std::size_t compress_buffer(BufferParts& buffer, int level, std::uint8_t* out) {
   Compressor compressor;
   compressor.set_level(std::min(level, kSampleLevel));
   const std::uint8_t item_size = best_item_size(compressor, buffer);
-  if (!may_gain(compressor, bytes, item_size)) return 0;
+  if (!can_gain(compressor, bytes, item_size)) return 0;
   compressor.set_level(level);
   const std::span<std::uint8_t> room(out, compression_bound(bytes.size()));
   std::size_t size = 0;
@@ -289,12 +289,12 @@ bool read_compression(Reader& reader, StoredBuffer& row) {
   }
   if (method != static_cast<std::uint64_t>(wire::CompressionMethod::kZstd)) {
     return reader.fail(ErrorCode::kUnknownTag, token.offset,
-                       "the compression of a stored buffer is unknown; a newer waybill "
-                       "wrote it");
+                       "the compression of a stored buffer is unknown; read it with a "
+                       "newer waybill");
   }
   if (token.count != wire::kCompressionFieldCount) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
-                       "the compression of a stored buffer has three fields");
+                       "the compression of a stored buffer should have three fields");
   }
   Compression& compression = row.compression.emplace();
   compression.method = wire::CompressionMethod::kZstd;
@@ -316,8 +316,8 @@ Result<void> decompress_buffer(const StoredBuffer& row, BytesView bytes,
                                std::uint64_t offset, std::span<std::uint8_t> out) {
   if (!row.compression || out.size() != row.length) {
     return tl::unexpected(Error{ErrorCode::kMalformed, static_cast<std::size_t>(offset),
-                                "a compressed buffer and room for all of it belong "
-                                "together"});
+                                "the buffer should be compressed, and the output as "
+                                "large as its content"});
   }
   Result<void> done = check_buffer(row, bytes, offset);
   if (!done) return done;

@@ -46,7 +46,7 @@ bool check_version(Reader& reader, std::size_t offset, std::uint32_t version) {
   return version == kFormatVersion ||
          reader.fail(ErrorCode::kUnknownFormat, offset,
                      "format version " + std::to_string(version) +
-                         ", and this reader knows 1; a newer waybill wrote it");
+                         ", and this reader knows 1; read it with a newer waybill");
 }
 
 // A value other than bin is not meant for this field, and is skipped like those of
@@ -78,7 +78,7 @@ bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {
   BytesView digest;
   if (!reader.read_binary(digest, "the digest")) return false;
   if (digest.size() != expected.size()) {
-    return reader.fail(ErrorCode::kMalformed, offset, "a digest has 8 bytes");
+    return reader.fail(ErrorCode::kMalformed, offset, "a digest should have 8 bytes");
   }
   expected = base::digest_of(bytes.first(covered));
   return std::ranges::equal(digest, expected) ||
@@ -87,8 +87,8 @@ bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {
                      "send them again");
 }
 
-// The last byte of the debug information of an unsigned envelope, which ends in that
-// byte, digest and nil. Nothing if the bytes do not end so.
+// The last byte of the debug information of an unsigned envelope: the byte before the
+// digest and nil. Nothing if the bytes do not end with digest and nil.
 std::optional<std::uint8_t> end_of_debug_info(BytesView bytes) {
   constexpr std::size_t kTail = 1 + kUnsignedTailSize;
   if (bytes.size() < kTail) return std::nullopt;
@@ -161,9 +161,10 @@ bool read_header(Reader& reader, PythonVersion& python, BytesView& application,
   has_buffers = sections == wire::kSectionCountWithBuffers;
   if ((!has_buffers && sections != wire::kSectionCount) ||
       fields < wire::kHeaderFieldCount) {
-    return reader.fail(ErrorCode::kMalformed, start,
-                       "an envelope has eight sections, or nine with stored buffers, "
-                       "and its header five fields");
+    return reader.fail(
+        ErrorCode::kMalformed, start,
+        "an envelope should have eight sections, or nine with stored buffers, "
+        "and its header five fields");
   }
   if (!read_number(reader, python.major, UINT32_MAX, "Python's major version") ||
       !read_number(reader, python.minor, UINT32_MAX, "Python's minor version") ||

@@ -44,9 +44,9 @@ std::optional<Envelope> open_trusting_verify(BytesView bytes, const Limits& limi
 // The size of digest and nil, which end an unsigned envelope.
 inline constexpr std::size_t kUnsignedTailSize = 2 + sizeof(std::uint64_t) + 1;
 
-// Reads that end, and sets all sections after the shared positions, except
+// Reads digest and nil, and sets all sections after the shared positions, except
 // definitions, by the offsets of payload and debug information. False if `bytes` do not
-// end so.
+// end with digest and nil.
 bool set_tail_sections(Envelope& envelope, BytesView bytes, std::size_t payload,
                        std::size_t debug_info);
 

@@ -32,8 +32,8 @@ struct OpenContainer {
   std::uint64_t left;   // Values not visited yet.
   std::size_t offset = 0;
   bool is_map = false;
-  std::uint8_t tag = 0;          // Of a node; 0 for other containers.
-  const Shape* shape = nullptr;  // Of a node with a known tag; else null.
+  std::uint8_t tag = 0;          // The tag of a node; 0 for other containers.
+  const Shape* shape = nullptr;  // Null unless it is a node with a known tag.
   Contents contents = {};
   std::uint64_t field = UINT64_MAX;  // The last key among a function's fields.
   std::size_t key = 0;               // Offset of the last key of a map.

@@ -88,8 +88,9 @@ bool SourceLocationReader::next(SourceLocation& location) {
   location.is_repeat = token.type == TokenType::kInteger;
   if (location.is_repeat) return read_repeat(location, token.integer, token.offset);
   if (token.type != TokenType::kArray || token.count != kFields) {
-    return fail(token.offset,
-                "a source location has file, line, line table and nested locations");
+    return fail(
+        token.offset,
+        "a source location should have file, line, line table and nested locations");
   }
   std::uint64_t line = 0;
   if (!read_file(location.file)) return false;

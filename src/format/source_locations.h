@@ -82,7 +82,7 @@ class SourceLocationReader {
   bool is_started_ = false;
   std::uint64_t keys_left_ = 0;
   std::uint64_t next_key_ = 0;
-  std::uint64_t count_ = 0;  // Of top-level locations,
+  std::uint64_t count_ = 0;  // The number of top-level locations,
   std::uint64_t done_ = 0;   // and how many of them are read.
   std::vector<Open> open_;
   Section sources_;
@@ -92,8 +92,8 @@ class SourceLocationReader {
 // the first unreadable value.
 std::vector<std::uint32_t> code_uses_of(const Envelope& envelope);
 
-// The part of the debug information with the sources, unread; empty if there is none or
-// a part before it is unreadable.
+// The sources in the debug information, as bytes that are not read yet. Empty if there
+// are none, or if the debug information before them cannot be read.
 Section sources_section(const Envelope& envelope);
 
 // For each body, the indices of the code directly among its constants, in order.

@@ -54,7 +54,7 @@ bool read_texts(Reader& reader, Sources& sources) {
     sources.text_length = token.bytes.size();
   } else if (!sources.is_compressed || token.count != kCompressedFields) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
-                       "texts of sources are text, or a length and a zstd frame");
+                       "texts of sources should be text, or a length and a zstd frame");
   } else if (!reader.read_unsigned(sources.text_length, wire::kMaxSourceText,
                                    "the length of source texts") ||
              !reader.read_binary(sources.texts, "compressed source texts")) {
@@ -63,7 +63,7 @@ bool read_texts(Reader& reader, Sources& sources) {
   sources.offset = reader.offset() - sources.texts.size();
   return sources.text_length <= wire::kMaxSourceText ||
          reader.fail(ErrorCode::kLimitExceeded, token.offset,
-                     "source texts of more than 16 MiB");
+                     "source texts should be at most 16 MiB");
 }
 
 bool read_place(Reader& reader, const Sources& sources, SourceUnit& unit) {
@@ -154,7 +154,7 @@ bool read_sources(Reader& reader, std::size_t code_count, Sources& sources) {
   if (!reader.read_array(count, "the sources")) return false;
   if (count != kPartCount) {
     return reader.fail(ErrorCode::kMalformed, offset,
-                       "sources are texts, units and classes");
+                       "sources should be texts, units and classes");
   }
   if (!read_texts(reader, sources) || !reader.read_array(count, "the source units")) {
     return false;

@@ -36,15 +36,15 @@ struct SourceUnit {
 struct ClassSource {
   BytesView id;
   BytesView text_id;
-  std::uint32_t first_line = 0;  // Of its statement; 0 if unknown.
+  std::uint32_t first_line = 0;  // The first line of its statement; 0 if unknown.
 };
 
 // The sources of an envelope.
 struct Sources {
   std::size_t offset = 0;
-  std::uint64_t text_length = 0;  // Of all texts, decompressed.
+  std::uint64_t text_length = 0;  // The size of all texts, decompressed.
   bool is_compressed = false;
-  BytesView texts;                // As stored.
+  BytesView texts;                // The stored bytes.
   std::vector<SourceUnit> units;  // By ascending index of code.
   std::vector<ClassSource> classes;
 

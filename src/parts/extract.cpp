@@ -95,8 +95,8 @@ class PartCopier {
 
   // A copied value that references may lead to.
   struct Target {
-    std::uint64_t position = 0;  // In the copy.
-    std::size_t number = kNone;  // Of the references to it; kNone if there are none.
+    std::uint64_t position = 0;  // The position in the copy.
+    std::size_t number = kNone;  // The number that references to it have, or kNone.
     std::size_t walks = 0;       // The number of walks when it was copied.
     bool is_open = false;
   };

@@ -228,7 +228,7 @@ bool is_spelled(const Envelope& envelope, const Step& step,
   }
   if (is_attribute) return false;
   if (!is_quoted) return key_text(envelope, step.key_offset) == text;
-  if (step.name.data() == nullptr) {  // It may be text with lone surrogates.
+  if (step.name.data() == nullptr) {  // The key may be text with lone surrogates.
     return key_text(envelope, step.key_offset) == "'" + std::string(text) + "'";
   }
   return is_name(step.name, text);

@@ -36,8 +36,8 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
   // The other limits apply to the parts that are built.
   const Limits for_file = {.max_values = limits.max_values,
                            .max_depth = limits.max_depth};
-  const bool may_be_cut = head_.get() == Py_None;
-  if (may_be_cut) head_ = copied_head(state, bytes_of_memory(memory_.get()), for_file);
+  const bool can_be_cut = head_.get() == Py_None;
+  if (can_be_cut) head_ = copied_head(state, bytes_of_memory(memory_.get()), for_file);
   require(state, gate.check_signature(bytes_of(head_.get())));
   if (const std::size_t size = bytes_of(head_.get()).size(); size > limits.max_bytes) {
     raise(state,
@@ -46,7 +46,7 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
                     std::to_string(limits.max_bytes) + " that max_bytes allows"});
   }
   envelope_ = open_mapped(bytes_of(head_.get()), bytes_of_memory(memory_.get()),
-                          for_file, may_be_cut ? FileEnd::kCut : FileEnd::kWhole);
+                          for_file, can_be_cut ? FileEnd::kCut : FileEnd::kWhole);
   if (!envelope_) raise(state, envelope_.error());
   extractor_.emplace(*envelope_);
   if (check != Check::kNow) return;
@@ -80,7 +80,7 @@ const Step* OpenedFile::find_step(std::size_t offset, std::string_view name) {
   const std::vector<const Step*>& named = list(offset).named;
   auto found = std::ranges::lower_bound(named, name, {}, &Step::name);
   if (found == named.end() || (*found)->name != name) return nullptr;
-  // Of pairs with equal keys, loading keeps the last.
+  // Loading keeps the last of several pairs with equal keys.
   const Step* last = *found;
   while (++found != named.end() && (*found)->name == name &&
          (*found)->kind == last->kind) {

@@ -58,7 +58,7 @@ Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks) {
 
 Manifest discover(State& state, PyObject* object, bool by_value) {
   GraphEncoder graph(
-      state, {.root_by_value = by_value, .passes_over = true, .names_no_ids = true});
+      state, {.root_by_value = by_value, .passes_over = true, .omits_ids = true});
   graph.encode(object);
   return manifest_of(state, graph);
 }
@@ -87,7 +87,7 @@ ContentHash hash_of_content(GraphEncoder& graph, WriteCode write_code) {
 ContentHash content_hash(State& state, PyObject* object, bool passes_over,
                          bool names_classes) {
   GraphEncoder graph(state, {.passes_over = passes_over,
-                             .names_no_ids = true,
+                             .omits_ids = true,
                              .only_names_classes = names_classes});
   graph.encode(object);
   return hash_of_content(graph, [&](wire::Writer& content) {
@@ -97,7 +97,7 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
 
 std::optional<ContentHash> source_hash(State& state, PyObject* object) {
   GraphEncoder graph(state, {.passes_over = true,
-                             .names_no_ids = true,
+                             .omits_ids = true,
                              .by_source = true,
                              .hooks = {.source = SourceUse::kWhereProven}});
   graph.encode(object);

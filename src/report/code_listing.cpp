@@ -20,7 +20,7 @@ using bytecode::ListedInstruction;
 using bytecode::Operand;
 using wire::Reader;
 
-// What CPython 3.13 and later append to the name; written for all versions.
+// The suffix that CPython 3.13 and later add to the name; here all versions get it.
 const char* null_suffix(const ListedInstruction& instruction) {
   if (!instruction.pushes_null) return "";
   return instruction.opcode == "LOAD_GLOBAL" ? " + NULL" : " + NULL|self";

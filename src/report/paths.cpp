@@ -234,9 +234,9 @@ StepText StepFormatter::key_text(const Link& link) const {
   const ValueView key = follow(link.at);
   if (key.is_text()) {
     const std::string_view text = key.text();
-    const bool may_fit = text.size() <= kMaxKeyText;
+    const bool can_fit = text.size() <= kMaxKeyText;
     std::string shown = quoted_key(start_of(text, kMaxKeyText));
-    if (may_fit && shown.size() <= kMaxKeyText) return {std::move(shown), true};
+    if (can_fit && shown.size() <= kMaxKeyText) return {std::move(shown), true};
     return {start_of(shown, kMaxKeyText), false};
   }
   if (is_literal(key)) {
@@ -271,7 +271,7 @@ StepText StepFormatter::step(const Link& link, std::size_t holder) {
   }
   if (link.style == Style::kAttribute) {
     const std::string_view name = key_name(link);
-    if (is_name(name) && !may_be_descriptor(link, holder)) {
+    if (is_name(name) && !can_be_descriptor(link, holder)) {
       return {steps::attribute(name)};
     }
   }
@@ -300,7 +300,7 @@ std::uint64_t StepFormatter::place_of_cell(const Link& link) {
 
 // Whether the attribute may be a descriptor, for which `class.name` evaluates to
 // something else. Any object of a class may be one.
-bool StepFormatter::may_be_descriptor(const Link& link, std::size_t holder) const {
+bool StepFormatter::can_be_descriptor(const Link& link, std::size_t holder) const {
   if (!follow(holder).is(NodeTag::kClass)) return false;
   Reader key = reader_at(envelope_, link.at);
   if (!key.skip()) return false;

@@ -128,7 +128,7 @@ class StepFormatter {
   StepText key_text(const Link& link) const;
   std::string shown_type(const ValueView& key) const;
   bool is_method_call(std::size_t holder) const;
-  bool may_be_descriptor(const Link& link, std::size_t holder) const;
+  bool can_be_descriptor(const Link& link, std::size_t holder) const;
   std::string_view name_of_function(const ValueView& function) const;
 
   const Envelope& envelope_;

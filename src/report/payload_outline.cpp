@@ -225,7 +225,7 @@ class Outline {
   }
 
   void add_text(const Token& token, Json slot) const {
-    const std::size_t end = wire::size_of_start(token.text(), options_.max_text);
+    const std::size_t end = wire::prefix_size(token.text(), options_.max_text);
     slot["value"] = std::string(token.text().substr(0, end));
     if (end != token.bytes.size()) slot["size"] = token.bytes.size();
   }

@@ -69,7 +69,7 @@ class ValueTextWriter {
     while (cursor_.next() && add_event() && !is_whole_ && out_.size() <= max_text_) {
     }
     if (!is_whole_) {
-      out_.resize(wire::size_of_start(out_, max_text_));
+      out_.resize(wire::prefix_size(out_, max_text_));
       out_ += "…";
     }
     return std::move(out_);
@@ -177,7 +177,7 @@ class ValueTextWriter {
   }
 
   std::string cut(std::string_view text) const {
-    return std::string(text.substr(0, wire::size_of_start(text, max_text_)));
+    return std::string(text.substr(0, wire::prefix_size(text, max_text_)));
   }
 
   std::string module_name(const Token& token) const {
@@ -310,7 +310,7 @@ std::string value_text(const ValueView& value, std::size_t max_text) {
 }
 
 std::string start_of(std::string_view text, std::size_t max_text) {
-  const std::size_t end = wire::size_of_start(text, max_text);
+  const std::size_t end = wire::prefix_size(text, max_text);
   return std::string(text.substr(0, end)) + (end < text.size() ? "…" : "");
 }
 
@@ -352,7 +352,7 @@ std::string items_text(const StoredBuffer& buffer, std::size_t max_text) {
 }
 
 std::string quoted(std::string_view text, std::size_t max_text) {
-  const std::size_t end = wire::size_of_start(text, max_text);
+  const std::size_t end = wire::prefix_size(text, max_text);
   return "'" + escaped(text.substr(0, end), false) + (end < text.size() ? "…'" : "'");
 }
 

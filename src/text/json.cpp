@@ -22,9 +22,9 @@ Library::object_t::Container& members(void* node) {
   return at(node).get_ref<Library::object_t&>();
 }
 
-// Destroys a tree from its leaves up; its depth is bounded by whoever builds it. A node
-// whose content could not be allocated has a type and a null pointer, which the
-// library's destructor would dereference.
+// Destroys a tree from its leaves up; callers bound its depth. A node whose content
+// could not be allocated has a type and a null pointer, which the library's destructor
+// would dereference.
 void destroy_from_leaves(Library& json) {
   if (auto* array = json.get_ptr<Library::array_t*>()) {
     for (Library& child : *array) destroy_from_leaves(child);

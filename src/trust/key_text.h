@@ -54,7 +54,7 @@ KeyId id_of(SignatureAlgorithm algorithm, BytesView key);
 struct KeyLine {
   const KeyForm* form;
   SecretBytes bytes;       // kKeySize, closed.
-  std::size_t offset = 0;  // Of the line in the text.
+  std::size_t offset = 0;  // The offset of the line in the text.
   std::string where;       // "line 3 of the key file a.key".
 };
 

@@ -46,7 +46,7 @@ Result<SigningKey> SigningKey::from_lines(const Result<std::vector<KeyLine>>& li
   if (!lines) return tl::unexpected(lines.error());
   const KeyLine& line = lines->back();
   const char* complaint =
-      lines->size() > 1   ? "there are several keys, and one of them should sign"
+      lines->size() > 1   ? "there are several keys; give only the one that should sign"
       : !line.form->signs ? "a public key signs nothing; give the private one"
                           : nullptr;
   if (complaint != nullptr) {

@@ -203,8 +203,8 @@ class JsonConverter {
     if (size > squares_left_ / size) {
       return fail(
           ErrorCode::kLimitExceeded,
-          "the ints are too long to be written in digits: more than 128 KiB, or "
-          "as much work together");
+          "the ints take too long to write in digits: one has more than 128 KiB, or "
+          "all of them take as much work");
     }
     squares_left_ -= size * size;
     *content = value.decimal();

@@ -74,7 +74,7 @@ class KeyWriter {
         return false;
       case Kind::kRange:
         failure_ = {ErrorCode::kRefused,
-                    "a range as a key: only Python can compare ranges"};
+                    "a range cannot be a key: only Python can compare ranges"};
         return false;
       case Kind::kReal:
         return write_number(*key.get_if<double>(), out);

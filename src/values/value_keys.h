@@ -14,8 +14,8 @@ namespace waybill::envelope {
 // sorts the items of sets by their bytes too. Bounds the recursion over keys.
 inline constexpr int kMaxKeyDepth = 15;
 
-// Writes a set or frozenset with its items sorted by their bytes. False, with `out` in
-// an undefined state, if an item cannot be in a set.
+// Writes a set or frozenset with its items sorted by their bytes. Returns false, and
+// leaves `out` in an undefined state, if an item cannot be in a set.
 bool write_set(const data::Value& set, wire::Writer& out, Failure& failure);
 
 // Whether the values can be the keys of one dict: all hashable, and no two equal in

@@ -99,7 +99,7 @@ const char* problem_of(const data::Value& value) {
   };
   const bool is_valid =
       std::ranges::all_of(items, is_integer) && items[2] != data::Value(0);
-  return is_valid ? nullptr : "a range has three ints, and its step is not 0";
+  return is_valid ? nullptr : "a range should have three ints, and a step other than 0";
 }
 
 void write_head(Kind kind, std::size_t count, wire::Writer& out) {

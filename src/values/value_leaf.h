@@ -20,11 +20,11 @@ struct Failure {
   std::string detail;
 };
 
-// Reads the leaf in a token. False, with `leaf` unchanged, for a module, which is not
-// data.
+// Reads the leaf in a token. Returns false, and leaves `leaf` as it is, for a module:
+// modules are not data.
 bool read_leaf(const wire::Token& token, data::Value& leaf);
 
-// Writes a leaf in canonical form. False, with nothing written, if it cannot be.
+// Writes a leaf in canonical form. Returns false, and writes nothing, if it cannot.
 bool write_leaf(const data::Value& leaf, wire::Writer& out, Failure& failure);
 
 // The object of the standard library, such as a date, a decimal or a path, that

@@ -181,7 +181,7 @@ class ValueBuilder {
     std::size_t offset;
     std::size_t target;      // Number of the references to it; or kNone.
     Cost before;             // The sum of charges when it was opened.
-    std::size_t height = 0;  // Of its highest child.
+    std::size_t height = 0;  // The height of its highest child.
     std::size_t next = 0;
     bool is_object = false;  // Holds the parts of an object, which becomes one value.
 
@@ -266,7 +266,7 @@ class ValueBuilder {
     const UnfoldingMeter::Target& target = meter_.target(number);
     if (target.value == nullptr) {
       return fail(ErrorCode::kRefused, token.offset,
-                  "a cycle: a container that holds itself");
+                  "a container holds itself: plain data cannot have a cycle");
     }
     const auto* global = target.value->get_if<data::Standard>();
     if (global != nullptr && global->type.empty() && !is_callable()) {

@@ -140,7 +140,7 @@ class ArrayWriter {
   // `out` holds the payload from its first byte on.
   ArrayWriter(Writer& out, LargeBuffers& buffers) : out_(out), buffers_(buffers) {}
 
-  // False, with nothing written, if the array is invalid.
+  // Returns false, and writes nothing, if the array is invalid.
   bool write(const data::Array& array, Failure& failure) {
     const std::optional<ArrayItem> item = envelope::array_item(array.item);
     if (!item) {
@@ -184,7 +184,7 @@ class ArrayWriter {
   // An object of which the first occurrence is written and the others are references.
   struct SharedObject {
     std::optional<std::uint64_t> position;
-    std::optional<std::uint64_t> number;  // Of its references.
+    std::optional<std::uint64_t> number;  // The number that its references have.
   };
   struct Type {
     ArrayItem item;

@@ -203,7 +203,7 @@ bool PayloadCheck::next_rule(Reader& reader, Frame& frame, Rule& rule) {
   if (part == nullptr) {
     return reader.fail(ErrorCode::kUnknownTag, offset,
                        "function field " + std::to_string(field) +
-                           " is unknown; a newer waybill wrote it");
+                           " is unknown; read it with a newer waybill");
   }
   const auto mask = static_cast<std::uint16_t>(1u << field);
   if ((frame.fields_seen & mask) != 0) {
@@ -233,9 +233,9 @@ bool PayloadCheck::enter_target(Reader& reader, Rule rule) {
   return true;
 }
 
-// Skips leaves and empty containers, which most values are. False, and nothing read,
-// for other values and for invalid ones. Nearly all values come here, so it contains no
-// calls.
+// Skips a leaf or an empty container; most values are one of these. Returns false, and
+// reads nothing, for other values and for invalid ones. Runs for nearly every value, so
+// all that it calls is inlined.
 [[gnu::flatten]] bool PayloadCheck::skip_short(Reader& reader, Rule rule) {
   switch (rule) {
     case Rule::kObject:
@@ -324,16 +324,16 @@ bool PayloadCheck::check_code_index(Reader& reader, const Token& token) {
 }
 
 bool PayloadCheck::check_array(Reader& reader, const Token& token, Rule rule) {
-  const bool may_be_node = is_referable(rule) || is_constant(rule);
+  const bool can_be_node = is_referable(rule) || is_constant(rule);
   std::uint8_t tag = 0;
-  if (may_be_node && token.count != 0 && reader.read_node_tag(tag)) {
+  if (can_be_node && token.count != 0 && reader.read_node_tag(tag)) {
     return check_node(reader, token, rule, tag);
   }
   if (meter_ != nullptr &&
       !meter_->add_container(reader, token, 0, token.count, stack_.size())) {
     return false;
   }
-  if (may_be_node && !is_object(rule)) return fail_rule(reader, token, rule);
+  if (can_be_node && !is_object(rule)) return fail_rule(reader, token, rule);
   return push(reader, token, {token.count, contents_of(rule)});
 }
 
@@ -341,9 +341,9 @@ bool PayloadCheck::check_node(Reader& reader, const Token& token, Rule rule,
                               std::uint8_t tag) {
   const Shape* shape = shape_of(tag);
   if (shape == nullptr) {
-    return reader.fail(
-        ErrorCode::kUnknownTag, token.offset,
-        "node tag " + std::to_string(tag) + " is unknown; a newer waybill wrote it");
+    return reader.fail(ErrorCode::kUnknownTag, token.offset,
+                       "node tag " + std::to_string(tag) +
+                           " is unknown; read it with a newer waybill");
   }
   const std::uint64_t count = token.count - 1;
   const NodeTag kind = shape->tag;
@@ -421,7 +421,7 @@ bool PayloadCheck::check_extension(Reader& reader, const Token& token, Rule rule
                     "beyond 64 bits");
     case ExtType::kComplex:
       if (!is_value) return fail_rule(reader, token, rule);
-      return expect(token.bytes.size() == 16, "a complex number has 16 bytes");
+      return expect(token.bytes.size() == 16, "a complex number should have 16 bytes");
     case ExtType::kText:
       if (!is_value && rule != Rule::kText && rule != Rule::kTextOrNil) {
         return fail_rule(reader, token, rule);
@@ -430,12 +430,14 @@ bool PayloadCheck::check_extension(Reader& reader, const Token& token, Rule rule
                     "text is not UTF-8");
     case ExtType::kSingleton: {
       if (!is_value) return fail_rule(reader, token, rule);
-      if (!expect(token.bytes.size() == 1, "a singleton has one byte")) return false;
+      if (!expect(token.bytes.size() == 1, "a singleton should have one byte")) {
+        return false;
+      }
       constexpr auto kEmpty = static_cast<std::uint8_t>(wire::Singleton::kEmpty);
       if (token.bytes[0] > kEmpty) {
         return reader.fail(ErrorCode::kUnknownTag, token.offset,
                            "singleton " + std::to_string(token.bytes[0]) +
-                               " is unknown; a newer waybill wrote it");
+                               " is unknown; read it with a newer waybill");
       }
       return expect(token.bytes[0] != kEmpty || rule == Rule::kObjectOrEmpty,
                     "only a cell's content can be empty");
@@ -443,7 +445,8 @@ bool PayloadCheck::check_extension(Reader& reader, const Token& token, Rule rule
     case ExtType::kCode: {
       if (rule != Rule::kConstantOrCode) return fail_rule(reader, token, rule);
       ContentHash hash;
-      if (!expect(token.bytes.size() == hash.size(), "a code hash has 16 bytes")) {
+      if (!expect(token.bytes.size() == hash.size(),
+                  "a code hash should have 16 bytes")) {
         return false;
       }
       std::copy(token.bytes.begin(), token.bytes.end(), hash.begin());
@@ -453,7 +456,7 @@ bool PayloadCheck::check_extension(Reader& reader, const Token& token, Rule rule
   }
   return reader.fail(ErrorCode::kUnknownTag, token.offset,
                      "extension type " + std::to_string(token.ext_type) +
-                         " is unknown; a newer waybill wrote it");
+                         " is unknown; read it with a newer waybill");
 }
 
 bool PayloadCheck::check_reference(Reader& reader, const Token& token, Rule rule) {
@@ -463,7 +466,7 @@ bool PayloadCheck::check_reference(Reader& reader, const Token& token, Rule rule
   std::uint64_t number = 0;
   if (!wire::index_of(token.bytes, number)) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
-                       "a reference has 1, 2, 4 or 8 bytes");
+                       "a reference should have 1, 2, 4 or 8 bytes");
   }
   if (number >= scope_.size()) {
     return fail("reference " + std::to_string(number) + " of " +
@@ -544,7 +547,7 @@ bool PayloadCheck::check_module(Reader& reader, const Token& token) {
   std::uint64_t index = 0;
   if (!wire::index_of(token.bytes, index)) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
-                       "a module has an index of 1, 2, 4 or 8 bytes");
+                       "the index of a module should have 1, 2, 4 or 8 bytes");
   }
   const std::vector<ImportRecord>& imports = envelope_.manifest.imports;
   if (index >= imports.size()) {

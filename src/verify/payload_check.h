@@ -101,7 +101,7 @@ class PayloadCheck {
   const Envelope& envelope_;
   const Limits limits_;
   ResourceMeter* meter_;
-  // Inline memory for the frames of all but deep payloads.
+  // Inline memory for the frames; only deep payloads need more.
   alignas(Frame) std::array<std::byte, 16 * sizeof(Frame)> first_frames_;
   std::pmr::monotonic_buffer_resource frames_memory_{first_frames_.data(),
                                                      first_frames_.size()};

@@ -1,7 +1,7 @@
-// The estimates are the sizes of objects in CPython 3.11 to 3.15 on 64-bit machines:
-// with the allocator's rounding, hash tables at their emptiest and while they grow, and
-// the decoder's own memory. tests/python/untrusted/test_memory_bound.py compares them
-// with measurements.
+// The estimates are the sizes of objects in CPython 3.11 to 3.15 on 64-bit machines.
+// They include the rounding of the allocator, the free places of hash tables, the old
+// table while one grows, and the decoder's own memory.
+// tests/python/untrusted/test_memory_bound.py compares them with measurements.
 // Tested by tests/verify/limits_test.cpp.
 
 #include "verify/resource_meter.h"
@@ -95,7 +95,7 @@ bool fail_limit(Reader& reader, std::size_t offset, const char* ceiling,
 
 constexpr std::size_t kMaxIntBytes = sizeof(Int);
 
-// Reads an int, or a reference to one. False, with any token, for other values.
+// Reads an int, or a reference to one. False for other values; `token` is undefined.
 bool read_int(Reader& reader, const Envelope& envelope, Token& token) {
   if (!reader.next(token)) return false;
   std::uint64_t number = 0;

@@ -57,11 +57,11 @@ class VerifiedPrefix {
   std::uint64_t only_object_ = 0;
   std::vector<std::uint8_t> debug_info_;
   std::vector<std::uint8_t> definitions_;     // All of the payload before the value.
-  std::vector<std::uint64_t> shared_;         // Of the definitions.
+  std::vector<std::uint64_t> shared_;         // Shared positions of the definitions.
   PositionIndex places_;                      // Index of shared_.
   std::vector<std::uint64_t> object_starts_;  // Positions that the value may refer to.
   std::size_t code_uses_ = 0;
-  bool has_buffers_ = false;  // The same for every envelope with this prefix.
+  bool has_buffers_ = false;  // Equal for all envelopes with this prefix.
   VerifiedEnvelope envelope_{Envelope()};
 };
 

@@ -106,7 +106,7 @@ class CodeCheck {
   // A sorted map: an attacker can choose bodies whose hashes collide.
   std::map<ContentHash, std::uint32_t> index_of_;
   std::vector<std::vector<std::uint32_t>> nested_;
-  std::vector<std::size_t> sizes_;  // Of the instructions of each body.
+  std::vector<std::size_t> sizes_;  // The size of the instructions of each body.
 };
 
 bool check_sources(Reader& reader, const Envelope& envelope, const Section& section) {

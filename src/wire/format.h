@@ -44,9 +44,9 @@ enum class NodeTag : std::uint8_t {
   // The result of __reduce_ex__; the state setter is optional.
   kObject = 14,     // [callable, [arguments…], state, [items…], {pairs…}, setter]
   kNewObject = 15,  // [class, [arguments…], {keywords…}, state, [items…], {pairs…}]
-  // A class by value, unless the receiver has a class with this id. `word`: its home
-  // state, as docs/class_state.md defines it.
-  // [id or nil, metaclass, name, [bases…], {namespace}, {attributes}, word?]
+  // A class by value, unless the receiver has a class with this id. docs/class_state.md
+  // defines its home state.
+  // [id or nil, metaclass, name, [bases…], {namespace}, {attributes}, home state?]
   kClass = 16,
   kPersistent = 17,  // [id]: the receiver's object with this persistent id
   kBuffer = 18,      // [number, is it read-only]: a buffer out of band

@@ -210,11 +210,11 @@ class Reader {
     --values_left_;
     return true;
   }
-  // Skips a nil. False, and nothing read, if the next value is another.
+  // Skips a nil. Returns false, and reads nothing, if the next value is not nil.
   bool read_nil() { return skip_byte(kNilByte); }
 
-  // Skips a nil, boolean or number. False, and nothing read, if the next value is
-  // another.
+  // Skips a nil, boolean or number. Returns false, and reads nothing, if the next value
+  // is of another type.
   bool skip_scalar() {
     if (failed_ || at_end() || values_left_ == 0) return false;
     const Lead& lead = kLeads[bytes_[position_]];
@@ -224,7 +224,8 @@ class Reader {
     return true;
   }
 
-  // Skips this one-byte value. False, and nothing read, if the next value is another.
+  // Skips this one-byte value. Returns false, and reads nothing, if the next value is
+  // another.
   bool skip_byte(std::uint8_t byte) {
     std::uint64_t nothing = 0;
     return read_short(byte, 0x00, 0, nothing);
@@ -243,8 +244,8 @@ class Reader {
     return take(skipped, offset - this->offset());
   }
 
-  // Skips `size` bytes that hold `values` values. False, and nothing read, if that
-  // exceeds the input or max_values.
+  // Skips `size` bytes that hold `values` values. Returns false, and reads nothing, if
+  // that exceeds the input or max_values.
   bool skip_bytes(std::size_t size, std::size_t values) {
     if (failed_ || size > left() || values > values_left_) return false;
     position_ += size;
@@ -277,7 +278,8 @@ class Reader {
 
  private:
   // Reads a value whose lead byte is `lead` with a number in the bits of `mask`; each
-  // unit of it takes at least `width` bytes. False, and nothing read, otherwise.
+  // unit of it takes at least `width` bytes. Returns false, and reads nothing, if the
+  // next value is another.
   [[gnu::always_inline]] bool read_short(std::uint8_t lead, std::uint8_t mask,
                                          std::size_t width, std::uint64_t& number) {
     if (failed_ || at_end() || values_left_ == 0) return false;

@@ -42,6 +42,6 @@ constexpr bool continues_character(char byte) {
 std::size_t count_characters(std::string_view text);
 
 // The length of the longest prefix of at most `most` bytes that cuts no character.
-std::size_t size_of_start(std::string_view text, std::size_t most);
+std::size_t prefix_size(std::string_view text, std::size_t most);
 
 }  // namespace waybill::wire

@@ -40,8 +40,8 @@ TEST(ErrorCodes, UnknownFormat) {
   Bytes bytes = samples::data_envelope();
   bytes[5] = 2;
   EXPECT_EQ(text_of(open(bytes)),
-            "unknown_format at byte 5: format version 2, and this reader knows 1; a "
-            "newer waybill wrote it");
+            "unknown_format at byte 5: format version 2, and this reader knows 1; read "
+            "it with a newer waybill");
 }
 
 TEST(ErrorCodes, Malformed) {
@@ -72,8 +72,9 @@ TEST(ErrorCodes, UnknownTag) {
   Draft draft;
   draft.payload.node(wire::NodeTag{99}, 0);
   const Bytes bytes = draft.sealed();
-  EXPECT_EQ(text_of(verify(*open(bytes))),
-            "unknown_tag at byte 14: node tag 99 is unknown; a newer waybill wrote it");
+  EXPECT_EQ(
+      text_of(verify(*open(bytes))),
+      "unknown_tag at byte 14: node tag 99 is unknown; read it with a newer waybill");
 }
 
 TEST(ErrorCodes, BadReference) {

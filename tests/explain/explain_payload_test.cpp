@@ -257,7 +257,7 @@ TEST(ExplainPayload, FoldsTheSmallestOfTooManyParts) {
   const Explanation explanation = explained(draft.sealed());
 
   const auto parts = by_path(explanation);
-  EXPECT_LE(explanation.parts.size(), envelope::kMostParts);
+  EXPECT_LE(explanation.parts.size(), envelope::kMaxExplainedParts);
   EXPECT_EQ(explanation.parts.size() + explanation.summed_up, 200'003u);
   EXPECT_EQ(parts.at("obj[100000][0]").bytes, 5003u);
   EXPECT_EQ(mistake_in(explanation), "");
@@ -268,8 +268,8 @@ TEST(ExplainPayload, OfDeepPayloadsIsBounded) {
 
   const Explanation explanation = explained(draft.sealed());
 
-  EXPECT_LE(explanation.parts.size(), envelope::kMostParts);
-  EXPECT_GE(explanation.parts.size(), envelope::kMostParts - 1);
+  EXPECT_LE(explanation.parts.size(), envelope::kMaxExplainedParts);
+  EXPECT_GE(explanation.parts.size(), envelope::kMaxExplainedParts - 1);
   EXPECT_EQ(mistake_in(explanation), "");
 }
 

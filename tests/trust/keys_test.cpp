@@ -137,8 +137,9 @@ TEST(Keys, ErrorsNameTheLine) {
 TEST(Keys, ThatSignAreOneAndNotPublic) {
   EXPECT_EQ(complaint_about(SigningKey::from_text(kPublic)),
             "line 1 of the text: a public key signs nothing; give the private one");
-  EXPECT_EQ(complaint_about(SigningKey::from_text(kPrivate + "\n" + kPrivate)),
-            "line 2 of the text: there are several keys, and one of them should sign");
+  EXPECT_EQ(
+      complaint_about(SigningKey::from_text(kPrivate + "\n" + kPrivate)),
+      "line 2 of the text: there are several keys; give only the one that should sign");
   EXPECT_EQ(complaint_about(SigningKey::from_text("# nothing\n")),
             "there is no key in the text; a line with one starts with "
             "waybill-ed25519-private:, waybill-ed25519-public: or waybill-mac:");
@@ -256,7 +257,7 @@ TEST(KeyVariable, IsReadByItsName) {
   EXPECT_EQ(KeyRing::from_environment("WAYBILL_TEST_KEYS")->size(), 2u);
   EXPECT_EQ(complaint_about(SigningKey::from_environment("WAYBILL_TEST_KEYS")),
             "line 2 of the environment variable WAYBILL_TEST_KEYS: there are several "
-            "keys, and one of them should sign");
+            "keys; give only the one that should sign");
   ::unsetenv("WAYBILL_TEST_KEYS");
   EXPECT_EQ(complaint_about(SigningKey::from_environment("WAYBILL_TEST_KEYS")),
             "there is no environment variable WAYBILL_TEST_KEYS");

@@ -208,10 +208,11 @@ TEST(ValueEnvelope, WhatCannotBeWrittenIsNamedWithItsPath) {
             "malformed value: text is not UTF-8; use Binary for bytes");
   EXPECT_EQ(refusal(Map{{7, bad}}),
             "malformed value.values()[0]: text is not UTF-8; use Binary for bytes");
-  EXPECT_EQ(refusal(List{Range{1, 2, 0}}),
-            "malformed value[0]: a range has three ints, and its step is not 0");
+  EXPECT_EQ(
+      refusal(List{Range{1, 2, 0}}),
+      "malformed value[0]: a range should have three ints, and a step other than 0");
   EXPECT_EQ(refusal(Range{1, 2, true}),
-            "malformed value: a range has three ints, and its step is not 0");
+            "malformed value: a range should have three ints, and a step other than 0");
   EXPECT_EQ(refusal(Slice{1}), "malformed value: a slice or range has three items");
 }
 

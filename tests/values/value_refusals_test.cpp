@@ -117,8 +117,9 @@ TEST(ValueRefusals, CyclesAreNoTrees) {
   draft.shared = {0};
 
   // One byte more of shared positions.
-  EXPECT_EQ(refusal(draft), "refused " + std::to_string(kPayload + 1 + 2) +
-                                " a cycle: a container that holds itself");
+  EXPECT_EQ(refusal(draft),
+            "refused " + std::to_string(kPayload + 1 + 2) +
+                " a container holds itself: plain data cannot have a cycle");
 }
 
 TEST(ValueRefusals, WhatIsSharedIsCopied) {
@@ -201,7 +202,8 @@ TEST(ValueRefusals, ListsAreNoKeys) {
 TEST(ValueRefusals, RangesHaveThreeInts) {
   Draft draft({node(NodeTag::kRange, 3), 0, "x", 1});
 
-  EXPECT_THAT(refusal(draft), testing::StartsWith("malformed 14 a range has three"));
+  EXPECT_THAT(refusal(draft),
+              testing::StartsWith("malformed 14 a range should have three"));
 }
 
 TEST(ValueRefusals, SpoiledEnvelopesGiveErrorsWithinTheInput) {

@@ -59,9 +59,9 @@ TEST(Utf8, TheStartOfATextCutsNoCharacter) {
   const std::string text = "a" + encode(0x20ac) + encode(0x1f600);
   const std::size_t sizes[] = {0, 1, 1, 1, 4, 4, 4, 4, 8, 8};
   for (std::size_t most = 0; most < std::size(sizes); ++most) {
-    EXPECT_EQ(size_of_start(text, most), sizes[most]) << most;
+    EXPECT_EQ(prefix_size(text, most), sizes[most]) << most;
   }
-  EXPECT_EQ(size_of_start("\x80\x80\x80", 2), 0u);
+  EXPECT_EQ(prefix_size("\x80\x80\x80", 2), 0u);
 }
 
 }  // namespace

@@ -58,15 +58,15 @@ class Option(NamedTuple):
     apply: Callable[[Any], object] | None = None
 
 
-def _by_value(modules: ByValue) -> tuple[str, ...]:
+def _convert_by_value(modules: ByValue) -> tuple[str, ...]:
     return tuple(names_of(modules))
 
 
-def _application(application: Any) -> bytes:
+def _convert_application(application: Any) -> bytes:
     return bytes(memoryview(application))
 
 
-def _compress(compress: Any) -> int:
+def _convert_compress(compress: Any) -> int:
     """The level of zstd; 0 for none."""
     if compress is False:
         return 0
@@ -84,7 +84,7 @@ def _compress(compress: Any) -> int:
     return level
 
 
-def _source(source: Any) -> int:
+def _convert_source(source: Any) -> int:
     """The number of an enumerator of SourceUse in the extension."""
     for number, choice in enumerate((False, "auto", True)):
         if source is choice or (choice == "auto" and source == choice):
@@ -92,14 +92,14 @@ def _source(source: Any) -> int:
     raise ValueError(f'source should be "auto", True or False, got {source!r}')
 
 
-def _warn_above(size: Any) -> int:
+def _convert_warn_above(size: Any) -> int:
     """Bytes; 0 for never, even if an engine has a limit of its own."""
     if type(size) is not int or size < 0:
         raise ValueError(f"warn_above should be an int of at least 0, got {size!r}")
     return size
 
 
-def _environment(is_sent: Any) -> Any:
+def _convert_environment(is_sent: Any) -> Any:
     """A function that describes the environment; 0 for no description, even from
     ``save``, which sends one by default."""
     if type(is_sent) is not bool:
@@ -107,20 +107,20 @@ def _environment(is_sent: Any) -> Any:
     return lazy.load("_environment.distributions").environment_of if is_sent else 0
 
 
-def _class_state(side: Any) -> Any:
+def _convert_class_state(side: Any) -> Any:
     if side not in SIDES:
         raise ValueError(f'class_state should be "sender" or "worker", got {side!r}')
     return side
 
 
-def _missing(missing: Any) -> bool:
+def _convert_missing(missing: Any) -> bool:
     """Whether missing modules are replaced by stand-ins."""
     if missing not in ("error", "later"):
         raise ValueError(f'missing should be "error" or "later", got {missing!r}')
     return bool(missing == "later")
 
 
-def _map_location(map_location: Any) -> Any:
+def _convert_map_location(map_location: Any) -> Any:
     if isinstance(map_location, (str, dict)) or callable(map_location):
         return map_location
     if hasattr(map_location, "type") and hasattr(map_location, "index"):
@@ -131,18 +131,18 @@ def _map_location(map_location: Any) -> Any:
     )
 
 
-def _code(code: Any) -> bool:
+def _convert_code(code: Any) -> bool:
     """Whether objects that cannot be built are replaced by opaque ones."""
     if code not in ("run", "opaque"):
         raise ValueError(f'code should be "run" or "opaque", got {code!r}')
     return bool(code == "opaque")
 
 
-def _renames(renames: Any) -> Any:
+def _convert_renames(renames: Any) -> Any:
     return lazy.load("_environment.renames").renames_of(renames)
 
 
-def _handle(option: str) -> Callable[[Any], object]:
+def _converter_of(option: str) -> Callable[[Any], object]:
     """The converter of a policy, a key or a key ring."""
 
     def convert(given: Any) -> object:
@@ -154,18 +154,18 @@ def _handle(option: str) -> Callable[[Any], object]:
     return convert
 
 
-def _limits(limits: Any) -> Any:
+def _convert_limits(limits: Any) -> Any:
     _core.stream_length((None, None, limits))  # Raises the errors of loads.
     return limits
 
 
-def _bound(bound: Any) -> int:
+def _convert_bound(bound: Any) -> int:
     if type(bound) is not int or bound < 1:
         raise ValueError("max_classes and max_class_bytes should be ints of at least 1")
     return bound
 
 
-def _trace(trace: Any) -> Any:
+def _convert_trace(trace: Any) -> Any:
     if not callable(trace):
         raise TypeError("trace should be callable, or None")
     return trace
@@ -190,39 +190,39 @@ def _use_caches(are_used: bool | None) -> None:
 #: Options of ``dumps`` that the extension reads. For each of these, and of the next
 #: table, python_ext/options.h has a row.
 ENCODING: Mapping[str, Option] = {
-    "by_value": Option(_by_value, is_forwarded=False),
+    "by_value": Option(_convert_by_value, is_forwarded=False),
     "replace": Option(Replacements),
-    "key": Option(_handle("key"), is_forwarded=False),
-    "application": Option(_application),
-    "compress": Option(_compress),
-    "source": Option(_source),
-    "environment": Option(_environment),
+    "key": Option(_converter_of("key"), is_forwarded=False),
+    "application": Option(_convert_application),
+    "compress": Option(_convert_compress),
+    "source": Option(_convert_source),
+    "environment": Option(_convert_environment),
 }
 
 #: Options of ``loads`` that the extension reads.
 DECODING: Mapping[str, Option] = {
     "reset_classes": Option(bool),
-    "class_state": Option(_class_state),
-    "missing": Option(_missing),
-    "map_location": Option(_map_location),
-    "renames": Option(_renames),
+    "class_state": Option(_convert_class_state),
+    "missing": Option(_convert_missing),
+    "map_location": Option(_convert_map_location),
+    "renames": Option(_convert_renames),
 }
 
 #: All options. Arguments of ``dumps`` and ``loads`` for a single object
 #: (``buffer_callback``, ``buffers``), or for compatibility with pickle, are left out.
 TABLE: Mapping[str, Option] = {
     **ENCODING,
-    "warn_above": Option(_warn_above),
+    "warn_above": Option(_convert_warn_above),
     **DECODING,
-    "code": Option(_code),
-    "policy": Option(_handle("policy")),
-    "keys": Option(_handle("keys"), is_forwarded=False),
-    "limits": Option(_limits),
+    "code": Option(_convert_code),
+    "policy": Option(_converter_of("policy")),
+    "keys": Option(_converter_of("keys"), is_forwarded=False),
+    "limits": Option(_convert_limits),
     # Options of the process.
-    "max_classes": Option(_bound, apply=_set_max_classes),
-    "max_class_bytes": Option(_bound, apply=_set_max_class_bytes),
+    "max_classes": Option(_convert_bound, apply=_set_max_classes),
+    "max_class_bytes": Option(_convert_bound, apply=_set_max_class_bytes),
     "caches": Option(bool, apply=_use_caches),
-    "trace": Option(_trace, apply=_set_trace),
+    "trace": Option(_convert_trace, apply=_set_trace),
 }
 
 

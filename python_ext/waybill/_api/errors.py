@@ -143,7 +143,7 @@ def make_encode_error(message: str, cause: BaseException | None) -> EncodeError:
         error: Any = both.__new__(both, message)
         error.args = (message,)
         vars(error).update(vars(cause))
-    except Exception:  # Some types cannot be combined, or not be made this way.
+    except Exception:  # Some types cannot be combined or created in this way.
         return EncodeError(message)
     made: EncodeError = error
     return made

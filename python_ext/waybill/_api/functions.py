@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from waybill.security import KeyRing, Limits, Policy
 
 #: How many bytes of invalid data the extension gets; its start suffices to refuse it.
-_REFUSED_SIZE = 1 << 20
+_INVALID_PREFIX_SIZE = 1 << 20
 
 
 class ImportRecord(NamedTuple):
@@ -157,7 +157,10 @@ def prepare(
     function that cannot be sent, and TypeError for an object that is not callable.
     """
     if "buffer_callback" in options:
-        raise TypeError("a prepared call has all of its buffers in its payload")
+        raise TypeError(
+            "prepare() takes no buffer_callback: a prepared call has all of its "
+            "buffers in its payload"
+        )
     encoding = encode_options(**options)
     limit = chosen("warn_above", warn_above)
 
@@ -209,11 +212,11 @@ def head_of(memory: memoryview) -> Buffer:
     whole payload if it has none. Of data that is not a payload, or is truncated, a
     prefix that suffices to refuse it: the file may have any size."""
     if b"wb" not in bytes(memory[:20]):
-        return bytes(memory[:_REFUSED_SIZE])
+        return bytes(memory[:_INVALID_PREFIX_SIZE])
     if memory[0] != 0x99:
         whole = memory.obj
         if isinstance(whole, bytes) and len(whole) == len(memory):
             return whole
         return memory
     size = int.from_bytes(memory[-8:], "big")
-    return bytes(memory[: size if size < len(memory) else _REFUSED_SIZE])
+    return bytes(memory[: size if size < len(memory) else _INVALID_PREFIX_SIZE])

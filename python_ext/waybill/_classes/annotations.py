@@ -114,7 +114,7 @@ def _code_of_expressions(texts: list[str]) -> CodeType | None:
             compile(expression, "<annotation>", "eval", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError):
             continue
-        except SystemError as error:  # compile() reports a lack of memory so.
+        except SystemError as error:  # compile() ran out of memory.
             raise MemoryError from error
         expressions.append(expression)
         if "'" in text or '"' in text:

@@ -145,7 +145,7 @@ def body_of_members(namespace):
     def __init__(self, *given):
         pass
 
-    # Functions and classes are members only if they are marked so.
+    # Functions and classes become members only if member() marks them.
     is_member = sys.modules["enum"].member
     members = {name: is_member(value) for name, value in values.items()}
     return {**namespace, **members, "__new__": __new__, "__init__": __init__}
@@ -193,13 +193,13 @@ def add_members(
 
 
 def _add_member(cls, name, value, content):
-    # As EnumType does, but without code of the author.
+    # Does what EnumType does, and runs no code of the author.
     member = _member_with(cls, value)
     if member is None:
         member = _made(cls, value, content)
         object.__setattr__(member, "__objclass__", cls)
     if cls._member_map_.get(getattr(member, "_name_", None)) is not member:
-        # It is new, or a combination of flags without a name.
+        # The member is new, or is a combination of flags without a name.
         object.__setattr__(member, "_name_", name)
         object.__setattr__(member, "_sort_order_", len(cls._member_names_))
         if not _is_flag(cls) or _is_single_bit(value):

@@ -95,7 +95,7 @@ class Tracker:
 
         found, number = source_hash(cls), self._ids[id(cls)][3]
         if found is None:
-            return None  # It may have source in a later call.
+            return None  # A later call may find the source.
         text_id = _add(found, number)
         self.set_text_id(cls, text_id)
         return text_id
@@ -155,7 +155,7 @@ class Tracker:
         """In a forked child: all classes were made by another process."""
         from waybill._core import clear_caches
 
-        clear_caches()  # They rely on classes of this process not to change.
+        clear_caches()  # Caches rely on the ids of classes not to change.
         for address in list(self._ids):
             reference, identity, _, number = self._ids[address]
             self._ids[address] = reference, identity, False, number

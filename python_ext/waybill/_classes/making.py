@@ -32,7 +32,7 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
     if not isinstance(metaclass, type):
         return metaclass(name, tuple(bases), namespace)
     if metaclass.__name__ == "_TypedDictMeta":
-        # The attributes include what the metaclass computes.
+        # The attributes include those that the metaclass computes.
         return type.__new__(metaclass, name, tuple(bases), namespace)
     is_hooked = namespace.pop("__init_subclass__", True) and not is_base_open
     keywords = {"metaclass": _maker(metaclass)}

@@ -78,7 +78,7 @@ def class_parts(cls: Any) -> Any:
     if registered:
         own["_abc_impl"] = registered
     generic = getattr(sys.modules.get("typing"), "Generic", None)
-    own = _in_turns(own, _is_among(generic, cls.__mro__))
+    own = _order_attributes(own, _is_among(generic, cls.__mro__))
     bases = cls.__bases__
     if _is_among(generic, bases):
         bases = _written_bases(bases, own, namespace)
@@ -99,8 +99,8 @@ def _is_nothing(annotations):
 
 
 def _own_attributes(cls):
-    # From a copy: other threads may set attributes, and Python caches annotations in
-    # the dict.
+    # A copy does not change: other threads may set attributes of the class, and Python
+    # caches annotations in its dict.
     own = vars(cls).copy()
     for name in GIVEN:
         own.pop(name, None)
@@ -151,7 +151,7 @@ def _fill_namespace(cls, own, namespace):
         namespace["__doc__"] = doc
 
 
-def _in_turns(own, is_generic):
+def _order_attributes(own, is_generic):
     """The attributes in the order in which they are set."""
     places = {}
     for name in own:
@@ -248,7 +248,7 @@ def _is_plain(value):
     kind = type(value)
     if kind not in (dict, list, tuple, set, frozenset):
         return _is_leaf(value)
-    # It may be a large cache that other threads fill.
+    # A long container may be a cache that other threads fill.
     if len(value) > _FEW:
         return False
     return all(map(_is_leaf, list(value))) and (
@@ -364,7 +364,7 @@ def _move_slots(cls, own, slots, namespace):
     has_places = cls.__dictoffset__ and (cls.__weakrefoffset__ or cls.__itemsize__)
     if slots or not has_places:  # A class without __slots__ has both if it can.
         namespace["__slots__"] = (*slots, *added)
-    # First, as if it had been there when the class was made.
+    # __slots__ comes first, as in a class statement that declares it.
     return own if declared is None else {"__slots__": declared, **own}
 
 

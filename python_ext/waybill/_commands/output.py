@@ -50,7 +50,7 @@ def _fill_gaps() -> None:
 
 
 def write(text: str) -> None:
-    """Writes lines of the result, after all output that came before."""
+    """Writes lines of the result, after all earlier output."""
     flush()
     assert _stream is not None, "open_streams() comes first"
     _stream.write(f"{text}\n")

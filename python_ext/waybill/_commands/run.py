@@ -152,7 +152,7 @@ def as_json(result: object) -> str:
         raise NotJson(str(error)) from None
     except RecursionError:
         raise NotJson("it is nested too deeply") from None
-    check_json(result)  # Last: it would not end for a cycle, which has raised by now.
+    check_json(result)  # Does not end for a cycle, but a cycle has raised.
     return text
 
 
@@ -163,7 +163,9 @@ def report_error(error: BaseException, as_json_too: bool, code: int) -> int:
         report_failure("usage", str(error), as_json_too)
         return code
     if isinstance(error, NotJson):
-        report_failure("not_json", f"the result is not for JSON: {error}", as_json_too)
+        report_failure(
+            "not_json", f"the result cannot be written as JSON: {error}", as_json_too
+        )
         return code
     if isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
         report_refusal(error, as_json_too)

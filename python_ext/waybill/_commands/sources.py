@@ -122,8 +122,8 @@ def spec_of(name: str, imports: bool) -> ModuleSpec:
 
 
 def without_skipped(sources: list[Source], patterns: list[str]) -> list[Source]:
-    """The modules without those that --skip names, and without `__main__`, which starts
-    a program."""
+    """The modules, except those that --skip names and `__main__`, which starts a
+    program."""
     chosen = [source for source in sources if not is_skipped(source.name, patterns)]
     if not chosen:
         raise NoSourceError("nothing is left but `__main__` and what --skip names")

@@ -116,7 +116,7 @@ def demand_source(module: object, source: Source) -> None:
     # A folder may have a module both as source and compiled.
     found, wanted = os.path.dirname(file), os.path.dirname(source.path)
     if os.path.isdir(found) and not os.path.samefile(found, wanted):
-        raise ImportError(f"imports of this name give {file}")
+        raise ImportError(f"imports of this name load {file}")
 
 
 def survey_compiled(survey: Survey, source: Source) -> None:

@@ -58,7 +58,7 @@ def _metadata_file(place: Any) -> str | None:
         path = os.path.join(str(place), name) if name else str(place)
         if os.path.isfile(path):
             return path
-    return None  # In an archive: that is an entry of sys.path, with a stamp of its own.
+    return None  # In an archive, which has its own stamp, as an entry of sys.path.
 
 
 def _stamp_of(path: str | None) -> _Stamp | None:
@@ -77,7 +77,7 @@ def _read_metadata(found: metadata.Distribution) -> Distribution | None:
         name, version = fields.get("Name"), fields.get("Version")
     except MemoryError:
         raise
-    except Exception:  # It was removed, or is malformed.
+    except Exception:  # The distribution was removed, or is malformed.
         return None
     if not isinstance(name, str) or not isinstance(version, str):
         return None

@@ -221,7 +221,7 @@ def _all() -> dict[str, str]:
     return moves
 
 
-#: By old name the new one, or the other way round where the sender is newer.
+#: The new name by the old one; where the sender is newer, the old one by the new.
 MOVES = _all()
 
 

@@ -20,8 +20,8 @@ def reduce_parameters(obj):
 
 
 def reduce_wrapped_of_typing(obj):
-    """For a classmethod that typing puts into classes: sent by name, since it uses
-    private globals of typing, which differ between versions."""
+    """Reduces a classmethod that typing puts into classes to its name. The function
+    uses private globals of typing, which differ between versions."""
     function = obj.__func__
     if vars(typing).get(function.__name__) is obj:
         return function.__name__
@@ -41,8 +41,8 @@ def _subscription():
 
 
 def reduce_forward_reference(obj):
-    # Only the text: its code and its value are made again on use, with the globals of
-    # the owner.
+    # Only the text travels. The receiver makes code and value when it uses them, with
+    # the globals of the owner.
     text = getattr(obj, "__resolved_str__", obj.__forward_arg__)
     module = obj.__forward_module__
     options = {"is_class": obj.__forward_is_class__}
@@ -64,7 +64,7 @@ _EXTRA_ATTRIBUTES = "__owner__", "__cell__", "__extra_names__"
 
 
 def set_forward_reference(reference, extras):
-    """Sets the attributes of _EXTRA_ATTRIBUTES, on 3.14 and later; else nothing."""
+    """Sets the attributes of _EXTRA_ATTRIBUTES; does nothing before 3.14."""
     if sys.version_info >= (3, 14):
         for name, value in extras.items():
             setattr(reference, name, value)

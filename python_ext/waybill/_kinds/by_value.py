@@ -13,7 +13,7 @@ from waybill._kinds import context_variables, marks
 def take_global_apart(obj, name, is_there, by_value=()):
     """The value of a reducer for an object whose ``__reduce__`` returned a name.
 
-    `is_there`: whether a module of the sender has it; else it came with a payload.
+    `is_there`: whether a module of the sender has it; else a payload has defined it.
     """
     cls = type(obj)
     if cls is contextvars.ContextVar:

@@ -14,7 +14,7 @@ def reduce_cached_property(obj):
 
 
 def reduce_dispatching_method(obj):
-    # A new one: its caches differ between versions.
+    # The receiver makes a new method, because caches differ between versions.
     state = {k: v for k, v in vars(obj).items() if k not in ("func", "_method_cache")}
     return functools.singledispatchmethod, (obj.func,), state
 
@@ -27,7 +27,7 @@ def reduce_partial_method(obj):
 
 
 def reduce_comparison_key(obj):
-    # gc gives the function, which has no attribute, and then the argument of its call.
+    # No attribute has the function. gc returns it, and then the argument of its call.
     function, *arguments = (r for r in gc.get_referents(obj) if r is not type(obj))
     key = functools.cmp_to_key(function)
     return (key, tuple(arguments)) if arguments else (functools.cmp_to_key, (function,))

@@ -89,7 +89,8 @@ def make_dead_reference(is_method):
 
 
 def reduce_weak_set(obj):
-    # As a set: the encoder sorts sets, so the order does not depend on addresses.
+    # Items travel as a set, because the encoder sorts sets: in a list, their order
+    # would depend on addresses.
     return weakref.WeakSet, (), set(obj), None, None, weakref.WeakSet.update
 
 

@@ -32,7 +32,7 @@ def _doc_of_dataclass(cls: type) -> str:
     return cls.__name__ + str(given).replace(" -> None", "")
 
 
-def _may_differ(text: Any) -> bool:
+def _can_differ(text: Any) -> bool:
     return type(text) is str and (" at 0x" in text or "{" in text)
 
 
@@ -40,8 +40,8 @@ def leave_out(cls: type, own: dict[str, Any]) -> None:
     """Removes derived attributes from ``own``, those of a class that is sent. The cost
     is one signature if the docstring may differ between processes, else nothing."""
     doc = own.get("__doc__")
-    may_be_derived = has_derived_doc(own) and _may_differ(doc)
-    if may_be_derived and _doc_of_dataclass(cls) == doc:
+    can_be_derived = has_derived_doc(own) and _can_differ(doc)
+    if can_be_derived and _doc_of_dataclass(cls) == doc:
         del own["__doc__"]
     if _is_of_pydantic(cls, own):
         from waybill._kinds import pydantic_models

@@ -32,7 +32,7 @@ def reduce_exception(obj, names=_LINKS):
 
 
 def reduce_without_causes(obj):
-    """For exceptions whose cause or context cannot be sent."""
+    """Reduces an exception whose cause or context cannot be sent."""
     return reduce_exception(obj, ("__suppress_context__", "__traceback__"))
 
 

@@ -7,13 +7,13 @@ import types
 _LAYOUT = ("_swappedbytes_", "_pack_", "_align_", "_layout_", "_anonymous_", "_fields_")
 # Read when such a class is made.
 _NEEDED = ("_type_", "_length_", "_flags_", "_restype_", "_argtypes_")
-_OTHER_ORDER = ("__ctype_be__", "__ctype_le__")
+_SWAPPED_TYPES = ("__ctype_be__", "__ctype_le__")
 _GENERATED = (types.GetSetDescriptorType, types.ClassMethodDescriptorType)
 
 
 def ctypes_class_parts(cls, own):
     """The result of class_parts for a class of ctypes; ``own`` are its attributes."""
-    name = _name_of_other_order(cls)
+    name = _name_of_swapped_type(cls)
     if name is not None:
         return name
     derived = _derived_parts(cls)
@@ -25,7 +25,7 @@ def ctypes_class_parts(cls, own):
         if name in own and not (name == "__doc__" and own[name] is None):
             namespace[name] = own[name]
         own.pop(name, None)
-    for name in _OTHER_ORDER:
+    for name in _SWAPPED_TYPES:
         own.pop(name, None)
     layout = {name: own.pop(name) for name in _LAYOUT if name in own}
     # The metaclass follows from the bases; it cannot be found by name.
@@ -36,12 +36,12 @@ def _is_generated(value):
     return isinstance(value, _GENERATED) or type(value).__name__ == "CField"
 
 
-def _name_of_other_order(cls):
+def _name_of_swapped_type(cls):
     for base in cls.__mro__[1:]:
         if base.__module__ != "_ctypes":
             break
         plain = getattr(ctypes, cls.__name__, None)
-        for name in _OTHER_ORDER:
+        for name in _SWAPPED_TYPES:
             if plain is not None and vars(plain).get(name) is cls:
                 return f"{cls.__name__}.{name}"
     return None

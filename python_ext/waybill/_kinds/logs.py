@@ -8,7 +8,7 @@ def reduce_handler(obj):
         return getattr, (logging, "lastResort")
     state = {k: v for k, v in vars(obj).items() if k not in ("lock", "_closed")}
     if isinstance(obj, logging.FileHandler):
-        # Opened at the first record, for appending: the file is never truncated.
+        # The first record opens the file, and appends to it: nothing is truncated.
         state.update(stream=None, delay=True, mode=obj.mode.replace("w", "a"))
     return make_handler, (type(obj),), state, None, None, set_handler_state
 

@@ -107,7 +107,7 @@ def make_mark(key, state, cls, base, content):
         found = entry()
         if found is not None:
             return found
-        if marks.get(key) is entry:  # It died, and its callback has not run yet.
+        if marks.get(key) is entry:  # The object died; the callback has not run yet.
             marks.pop(key, None)
 
 

@@ -102,7 +102,7 @@ class StandInObject:
         return f"<{f'{module}.{path}' if path else f'object of {module}'} (missing)>"
 
     def __getattr__(self, name):
-        # Protocol attributes, as for modules; typing reads some of any object.
+        # Like a module, it has no protocol attributes; typing reads some of any object.
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return getattr(self._find(), name)

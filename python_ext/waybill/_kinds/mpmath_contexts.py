@@ -26,7 +26,7 @@ def reduce_context(obj):
     settings = {name: getattr(obj, name) for name in _SETTINGS if hasattr(obj, name)}
     if type(obj).__name__ == "FPContext":
         del settings["prec"]  # The precision of floats cannot be set.
-    # In the place of slots, which are set by setattr: these are properties.
+    # Sent as slots, so that setattr sets them: they are properties.
     return type(obj), (), (None, settings)
 
 

@@ -143,7 +143,7 @@ _set = object.__setattr__
 
 
 class Payload:
-    """The payload of values opaque objects, which travels with them."""
+    """The payload in which opaque objects were; it travels with them."""
 
     __slots__ = ("_by_id", "_data")
 
@@ -168,7 +168,7 @@ class Payload:
         if id is not None and id in self._by_id:
             return self._by_id[id]  # The class refers to itself.
         self_ = Opaque.__new__(Opaque)
-        error.__traceback__ = None  # It would keep the frames of the call alive.
+        error.__traceback__ = None  # A traceback keeps frames alive.
         for name, value in (
             ("_kind", kind),
             ("_payload", self),

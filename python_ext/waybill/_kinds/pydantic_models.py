@@ -105,7 +105,7 @@ def _namespace_of(cls: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     given = vars(cls).get(_NAMES) or {}
     for name in given:
-        # It holds classes by pydantic's own weak references.
+        # The namespace holds classes by pydantic's own weak references.
         value = given[name]
         is_reference = type(value).__name__ == "_PydanticWeakRef"
         found[name] = value() if is_reference else value
@@ -178,7 +178,7 @@ def _annotations_of(obj: Any) -> list[Any]:
 
 
 def reduce_validated_call(obj: Any) -> Any:
-    """For the result of ``validate_call``, which builds its validators on first call.
+    """Reduces the result of ``validate_call``, whose first call builds validators.
 
     It refers to the namespaces of the decorated function, all globals of a script among
     them: of these only the names in annotations travel.
@@ -203,7 +203,7 @@ _BUILT_BY_ADAPTERS = frozenset({"core_schema", "validator", "serializer"})
 
 
 def reduce_type_adapter(obj: Any) -> Any:
-    """For a ``TypeAdapter``, without what it builds from its type.
+    """Reduces a ``TypeAdapter``, without the objects that it builds from its type.
 
     If a string annotation has a name that cannot be resolved here, all of it travels.
     """
@@ -233,7 +233,7 @@ def set_adapter(adapter: Any, state: dict[str, Any]) -> None:
 
 
 def reduce_decorator(obj: Any) -> Any:
-    """For a validator or serializer of a model, without the address of the model."""
+    """Reduces a validator or serializer of a model, and drops the model's address."""
     made, arguments, (_, slots) = obj.__reduce_ex__(2)[:3]
     slots["cls_ref"] = slots["cls_ref"].partition(":")[0]
     return made, arguments, (None, slots)

@@ -42,7 +42,7 @@ def reduce_schema_item(obj: Any) -> Any:
 
 
 def reduce_type(obj: Any) -> Any:
-    """For a type of columns; all tables of a process share some of them."""
+    """Reduces a type of columns. All tables of a process share some types."""
     made, arguments, state = obj.__reduce_ex__(2)[:3]
     return made, arguments, _without_computed(type(obj), state or {}) or None
 

@@ -42,7 +42,7 @@ def _reduce_wrapped(obj):
         return obj.__reduce_ex__(5)
     if getattr(obj.__func__, "__module__", None) == "typing":
         return _reduce_of_typing(obj)
-    # Without its dict, which holds copies of the function's attributes.
+    # The dict is not sent: it holds copies of the function's attributes.
     return type(obj), (obj.__func__,)
 
 
@@ -136,7 +136,8 @@ def _reduce_type_variable(obj):
     kind = type(obj)
     if hasattr(obj, "has_default") and obj.has_default():
         options["default"] = obj.__default__
-        # Before 3.13, only typing_extensions accepts a default. The type is typing's.
+        # Before 3.13, only typing_extensions makes variables with a default. They have
+        # the type of typing all the same.
         kind = kind if sys.version_info >= (3, 13) else _typing_extensions_type(kind)
     constraints = getattr(obj, "__constraints__", ())
     return make_type_variable, (kind, obj.__name__, constraints, options)
@@ -199,7 +200,7 @@ def set_lru_cache(cache, state):
     function, attributes = state
     cache.__wrapped__.__setstate__((function, (), {}, None))
     own = vars(cache)
-    own.clear()  # So that the attributes are in the sender's order.
+    own.clear()  # The attributes get the sender's order.
     own.update(attributes)
     cache.__wrapped__ = function
 

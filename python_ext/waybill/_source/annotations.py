@@ -12,7 +12,7 @@ import ast
 from types import CodeType, FunctionType
 
 from waybill._source import quiet
-from waybill._source.index import annotated_in
+from waybill._source.index import iterate_annotations
 from waybill._source.units import (
     ANNOTATE,
     CLASS_ANNOTATE,
@@ -86,7 +86,7 @@ def _read_annotations(unit: Unit) -> tuple[Annotations, int]:
         node = tree.body[0].body[0] if indented else tree.body[0]
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             raise UnitError(f"the source of {unit.qualified_name} is not a function")
-        found = [(*pair, None) for pair in annotated_in(node)]
+        found = [(*pair, None) for pair in iterate_annotations(node)]
         line = 2
     own = unit.class_name
     return [(mangle(name, own), node, number) for name, node, number in found], line

@@ -34,7 +34,7 @@ _fields = attrgetter(
 
 
 def is_same(one: CodeType, other: CodeType) -> bool:
-    """Whether two code objects are equal in all but file and positions."""
+    """Whether two code objects are equal except for file and positions."""
     if _fields(one) != _fields(other):
         return False
     mine, theirs = one.co_consts, other.co_consts

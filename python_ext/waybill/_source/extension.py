@@ -122,8 +122,9 @@ def set_annotations(function: FunctionType, annotate: Any) -> None:
 def _evaluated(annotate: Any) -> dict[str, Any]:
     entry = by_code.find_entry(_annotations, annotate.__code__)
     if entry is None:
-        # Not from annotations in the source: the one of a dataclass's __init__ uses
-        # modules of its own version. It is generated again with the method.
+        # The source has no annotations for this function. That of a dataclass's
+        # __init__ uses modules of its own version; it is generated again with the
+        # method.
         try:
             return dict(annotate(1))
         except (AttributeError, NameError):
@@ -156,7 +157,7 @@ def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:
     if name == "__subclasshook__" and _is_protocol_hook(value):
         return None  # typing has set its own.
     if name in _PROTOCOL_CACHES and name not in _excluded_attributes():
-        return None  # It would count as a member.
+        return None  # Protocols would count it as a member.
     if name in _TYPED_DICT_ATTRIBUTES and sys.version_info < (3, 15):
         return None
     if name == "__annotate__" and sys.version_info < (3, 14):

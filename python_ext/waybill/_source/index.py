@@ -139,7 +139,7 @@ class Index:
         self.places.setdefault((name, line), []).append(place)
 
     def _add_annotated_function(self, node: Any, scope: Scope) -> None:
-        if next(annotated_in(node), None) is None:
+        if next(iterate_annotations(node), None) is None:
             return
         first = node.body[0]
         line, column = first.lineno, first.col_offset
@@ -159,7 +159,7 @@ class Index:
         self.annotated.setdefault(line, []).append(found)
 
 
-def annotated_in(function: Any) -> Iterator[tuple[str, Any]]:
+def iterate_annotations(function: Any) -> Iterator[tuple[str, Any]]:
     """(name, annotation) for each argument and the result of a function."""
     given = function.args
     ordered = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs]

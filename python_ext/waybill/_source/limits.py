@@ -33,7 +33,10 @@ def check(unit: Unit, features: dict[str, int]) -> None:
     if "\0" in unit.text or not _is_text(unit.text):
         raise UnitError(f"{subject} has characters that are not valid in source")
     if len(unit.qualified_name) > MAX_NAME or not _is_text(unit.qualified_name):
-        raise UnitError(f"{subject} has a qualified name that is too long or not text")
+        raise UnitError(
+            f"{subject} has a qualified name that is not text, or is longer than "
+            f"{MAX_NAME} characters"
+        )
     for names in (unit.futures, unit.free_names, unit.imports):
         if len(names) > MAX_NAMES:
             raise UnitError(f"{subject} has more than {MAX_NAMES} names")

@@ -77,7 +77,7 @@ def nesting_problem(text: str, is_lambda: bool) -> str:
         if len(text) > MAX_DIGITS and _DIGITS.search(text):
             return f"it has a number of more than {MAX_DIGITS} digits"
         length = _count_nesting_tokens(text)
-    if length <= MAX_DEPTH and not _may_have_many_blocks(text):
+    if length <= MAX_DEPTH and not _can_have_many_blocks(text):
         return ""
     if len(max(text.split("\n"), key=len)) > MAX_LINE:
         return f"a line has more than {MAX_LINE} characters, and may nest too deeply"
@@ -95,17 +95,17 @@ def _count_nesting_tokens(text: str) -> int:
     return len(_NESTING_TOKEN.findall(text)) + _DEPTH_OF_LAMBDA * text.count(_LAMBDA)
 
 
-def _may_have_many_blocks(text: str) -> bool:
+def _can_have_many_blocks(text: str) -> bool:
     """Whether the text could have more than MAX_BLOCKS nested blocks."""
     if "for" not in text:
         return False
     count = sum(text.count(token) * weight for token, weight in _BLOCKS.items())
     if "with" in text:
         count += text.count(",")
-    return count > MAX_BLOCKS and _may_have_comprehension(text)
+    return count > MAX_BLOCKS and _can_have_comprehension(text)
 
 
-def _may_have_comprehension(text: str) -> bool:
+def _can_have_comprehension(text: str) -> bool:
     """Whether ``for`` may be in brackets; True for any text with f-strings."""
     if _FORMATTED.search(text):
         return True

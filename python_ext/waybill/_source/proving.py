@@ -41,7 +41,7 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     """The unit that compiles to a code object with this Python; else a clause that says
     why there is none.
 
-    The two are equal in all but the file name; columns are compared if both have them.
+    The two are equal except for the file name; columns are compared if both have them.
     ``owner`` is the class that holds the function, if the caller has one. The cost is
     one compilation once the file is parsed; for code without a unit, one stat().
     """
@@ -135,12 +135,12 @@ def _first_that_compiles(
         # Columns distinguish equal lambdas on one line.
         if code_equality.has_same_columns(made, code):
             return unit
-        if first is None and _may_differ_in_columns(unit, made, code):
+        if first is None and _can_differ_in_columns(unit, made, code):
             first = unit
     return first
 
 
-def _may_differ_in_columns(unit: Unit, made: CodeType, code: CodeType) -> bool:
+def _can_differ_in_columns(unit: Unit, made: CodeType, code: CodeType) -> bool:
     """Whether equal source may have differing columns. Annotations have the end of the
     whole function, which does not travel, and ``-X no_debug_ranges`` omits columns."""
     return (

@@ -146,7 +146,7 @@ class Table:
         ):
             identity = next(iter(self._baselines))
             baseline = self._baselines.pop(identity)
-            if identity in USES:  # Used since it came to the front of the queue.
+            if identity in USES:  # Used while it was the oldest.
                 del USES[identity]
                 self._baselines[identity] = baseline
                 continue

@@ -124,7 +124,7 @@ class Merge:
         home_state: Any,
         size: int,
     ) -> None:
-        """Adds a class, which is complete but for the merge.
+        """Adds a class, which is complete except for the merge.
 
         ``existed``: this process had the class. ``home_state`` is the last value of its
         node, or Ellipsis: docs/wire_format.md. ``size`` is in bytes of the payload.

@@ -79,7 +79,7 @@ def method_mark(value: Any) -> Any:
         for cell in value.__closure__ or ():
             try:
                 content = cell.cell_contents
-            except ValueError:  # It is empty.
+            except ValueError:  # The cell is empty.
                 cells.append(ABSENT)
             else:
                 is_function = is_method(content) and content is not value
@@ -213,7 +213,7 @@ class Snapshot:
             value = self.type(self.entries)
         try:
             _core.content_hash(value, False, True)
-        except Exception:  # It cannot be sent.
+        except Exception:  # The value cannot be sent.
             return None
         return [value] if self.is_same(Snapshot(self.kind, value)) else None
 

@@ -168,7 +168,7 @@ def _copy_chunk(chunk: Buffer, view: memoryview) -> int:
     """Copies the result of ``read`` to the beginning of a view; returns its length."""
     count = len(_require_bytes(chunk))
     if count > len(view):
-        raise OSError(errno.EIO, f"read({len(view)}) gave {count} bytes")
+        raise OSError(errno.EIO, f"read({len(view)}) returned {count} bytes")
     view[:count] = chunk
     return count
 
@@ -178,12 +178,12 @@ def _append(data: bytearray, chunk: Buffer, asked: int) -> None:
     data += _require_bytes(chunk)
     if len(data) - before > asked:
         # The excess belongs to the next payload and cannot be returned to the file.
-        raise OSError(errno.EIO, f"read({asked}) gave {len(data) - before} bytes")
+        raise OSError(errno.EIO, f"read({asked}) returned {len(data) - before} bytes")
 
 
 def _require_bytes(chunk: Buffer) -> bytes | bytearray | memoryview:
     if not isinstance(chunk, (bytes, bytearray, memoryview)):
-        raise TypeError(f"read() must give bytes, not {type(chunk).__name__}")
+        raise TypeError(f"read() must return bytes, not {type(chunk).__name__}")
     return chunk
 
 

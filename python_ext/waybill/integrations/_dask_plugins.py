@@ -22,8 +22,8 @@ class OnScheduler(SchedulerPlugin):  # type: ignore[misc]
 
 
 class OnWorkers(WorkerPlugin):  # type: ignore[misc]
-    """For present and future workers. Undoes nothing when a worker closes: others, or
-    the client, may be in the same process."""
+    """Configures present and future workers. Undoes nothing when a worker closes:
+    others, or the client, may be in the same process."""
 
     name = "waybill-worker"
 

@@ -66,7 +66,7 @@ class RecordedTask(NamedTuple):
 
 
 class TuplePickler(ChildrenPickler):
-    """For messages of a pool and its workers."""
+    """Pickles messages of a pool and its workers."""
 
     _record: Record | None = None
 

@@ -107,8 +107,9 @@ def _apply_settings(settings: Any) -> dict[str, Any]:
     return before
 
 
-# ---- Exceptions in results. Celery stores names and arguments, and makes a new class
-# ---- if it finds none; here the result also has the exception, with its traceback.
+# ---- Exceptions in results. Celery stores the name and arguments of an exception, and
+# ---- makes a new class if it does not find the class. Here the result also has the
+# ---- exception itself, with its traceback.
 
 
 def _storing_exceptions(original: Any) -> Any:

@@ -73,7 +73,7 @@ def uninstall(client: Any = None) -> None:
             (client.unregister_worker_plugin, _dask_plugins.OnWorkers),
             (client.unregister_scheduler_plugin, _dask_plugins.OnScheduler),
         ):
-            with contextlib.suppress(ValueError):  # It is not registered.
+            with contextlib.suppress(ValueError):  # The plugin is not registered.
                 unregister(plugin.name)
         client.run(_uninstall_here)
         client.run_on_scheduler(_uninstall_here)
@@ -253,7 +253,7 @@ def _set_preloads(change: Callable[[list[str]], list[str]]) -> None:
 
     for name in _PRELOADS:
         before = dask.config.get(name)
-        if isinstance(before, str):  # As an environment variable sets it.
+        if isinstance(before, str):  # Set by an environment variable.
             before = [before]
         others = [module for module in before if module != __name__]
         after = change(others)

@@ -85,7 +85,7 @@ class MainByNamePickler(pickle.Pickler):
             return answer
         if self.receiver_has(main, name, obj):
             return _of_main, (name,)
-        # Older, forked children may have it even so.
+        # Children that were forked earlier may have it all the same.
         try:
             return _of_main_if_there, (name, pickle.payload(obj))
         except EncodeError as error:

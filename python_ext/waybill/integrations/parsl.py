@@ -84,7 +84,7 @@ class WaybillSerializer:
         try:
             return loads(data)
         except (Exception, SystemExit) as failure:
-            # It would end the thread that takes results.
+            # An exception would end the thread that takes results.
             return _failed(failure, described)
 
 

@@ -311,7 +311,7 @@ def _without_causes(
 
 
 def _is_of_tblib(reducer: Callable[[Any], Any]) -> bool:
-    # Those for exceptions are functools.partial objects.
+    # Reducers of exceptions by tblib are functools.partial objects.
     module = getattr(getattr(reducer, "func", reducer), "__module__", None)
     return isinstance(module, str) and module.startswith("tblib.")
 

@@ -62,7 +62,7 @@ def dumps(
         try:
             return _dumps_plain(obj, protocol)
         except Exception:
-            # An object in it goes by value, or waybill's error is the better one.
+            # An object travels by value; for others, waybill's error is better.
             pass
     data = dumps_with_hooks(obj, None, buffer_callback)
     return prepend_call((follow, _following.packed_options()), data)

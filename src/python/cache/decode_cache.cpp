@@ -183,8 +183,8 @@ Ref CachedEnvelope::object_at(std::size_t position,
 }
 
 // Gives the methods of rebound_classes_ the globals of the new functions, as decoding
-// the payload would. False, with nothing done, if the program could see that the
-// methods are old: then the caller decodes the payload in full.
+// the payload would. Returns false, and changes nothing, if the program could see that
+// the methods are old. Then the caller decodes the payload in full.
 bool CachedEnvelope::rebind_methods(std::span<const Ref> objects) const {
   if (rebound_classes_.empty()) return true;
   const auto has_referenced_methods = [&](std::size_t recorded) {
@@ -221,7 +221,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
     try {
       buffers.emplace(state, prefix_->envelope(), DecodeHooks{});
     } catch (const PyError&) {
-      PyErr_Clear();  // Reading the envelope in full raises it, or an earlier error.
+      PyErr_Clear();  // Decoding in full raises this error, or an earlier one.
       return {};
     }
   }
@@ -337,7 +337,7 @@ bool DecodeCache::Lease::take_entry(std::size_t key_size) {
 
 DecodeCache::Lease::~Lease() {
   if (!entry_) return;
-  entry_->cancel_recording();  // If decoding failed.
+  entry_->cancel_recording();  // Does nothing unless decoding failed.
   // Code that ran meanwhile may have decoded a similar envelope, and put an entry here.
   Entry& slot = slot_ != nullptr && !slot_->envelope ? *slot_ : slot_for();
   // Destroying the old entry may run code, so the table is made consistent first.

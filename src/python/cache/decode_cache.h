@@ -26,8 +26,8 @@
 namespace waybill::py {
 
 // A cache entry: a verified prefix, and how to get the objects of its definitions.
-// Holds code, recipes and weak references to classes; no module but the first
-// `builtins`, no globals, no function.
+// Holds code, recipes, weak references to classes, and the module builtins. Holds no
+// other module, no globals and no function.
 class CachedEnvelope final : public NodeObserver {
  public:
   // Null for an envelope that cannot be cached: without reusable definitions, too
@@ -74,7 +74,7 @@ class CachedEnvelope final : public NodeObserver {
   std::vector<Ref> imports_;  // Names of modules; null if not needed at load.
   std::uint32_t replaced_ = 0;
   std::vector<Recipe::Node> nodes_;
-  std::vector<ReceivedClass> classes_;  // Of the nodes, in their order.
+  std::vector<ReceivedClass> classes_;  // The classes among the nodes, in their order.
   // Classes whose methods get the globals of the functions, by number in classes_.
   std::vector<std::size_t> rebound_classes_;
   std::optional<Recipe> recipe_;
@@ -85,7 +85,7 @@ class CachedEnvelope final : public NodeObserver {
   std::vector<std::size_t> starts_;
   std::size_t built_count_ = 0;
   bool did_classes_exist_ = false;
-  bool detects_changes_ = false;    // Of each class.
+  bool detects_changes_ = false;    // Whether changes of each class are detected.
   std::vector<PyObject*> globals_;  // Addresses of the functions' globals.
 };
 
@@ -153,7 +153,7 @@ class DecodeCache {
     Entry& slot_for() const;
 
     DecodeCache& cache_;
-    Entry* slot_ = nullptr;  // That the entry was taken from.
+    Entry* slot_ = nullptr;  // The slot from which the entry was taken.
     BytesView bytes_;
     std::uint64_t key_;
     std::unique_ptr<CachedEnvelope> entry_;

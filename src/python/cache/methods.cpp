@@ -128,7 +128,7 @@ void replace_items(PyObject* target, PyObject* source) {
   throw PyError();
 }
 
-bool may_write_globals(PyObject* code) {
+bool can_write_globals(PyObject* code) {
   return any_code(code, [](PyCodeObject*, const CodeView& view,
                            const std::vector<Instruction>& instructions) {
     const auto is_write = [](const Instruction& instruction) {

@@ -32,7 +32,7 @@ void replace_items(PyObject* target, PyObject* source);
 
 // Whether code, or code nested in it, can change its globals: by a statement, or
 // through a name such as `globals`.
-bool may_write_globals(PyObject* code);
+bool can_write_globals(PyObject* code);
 
 // The names in code, and in code nested in it, that denote functions by value in these
 // globals. Nothing if the instructions cannot be read.

@@ -24,7 +24,7 @@ constexpr Py_ssize_t kExpectedReferences = 2;
 
 template <typename Visit>
 bool all_keys_and_values(PyObject* dict, Visit visit) {
-  for (const auto& [name, value] : PairsOf(dict)) {
+  for (const auto& [name, value] : DictItems(dict)) {
     if (!visit(name) || !visit(value)) return false;
   }
   return true;
@@ -109,7 +109,7 @@ bool ReceivedFunctions::record_reachable(const State& state, std::size_t number)
   PyObject* code = PyFunction_GET_CODE(function.get());
   PyObject* globals = PyFunction_GET_GLOBALS(function.get());
   std::optional<std::vector<Ref>> helpers = names_of_functions(state, code, globals);
-  if (!helpers || may_write_globals(code)) return false;
+  if (!helpers || can_write_globals(code)) return false;
   Function& recorded = functions_[number];
   const std::array<PyObject*, 4> metadata = metadata_of(function.get());
   for (std::size_t i = 0; i < metadata.size(); ++i) {
@@ -265,12 +265,12 @@ bool ReceivedFunctions::all_of_methods(Visit visit) const {
 }
 
 bool ReceivedFunctions::is_independent_of(const std::vector<PyObject*>& globals) const {
-  const bool reach_functions =
+  const bool can_reach_functions =
       has_held_functions_ ||
       std::ranges::any_of(functions_, [](const Function& recorded) {
         return !recorded.helpers.empty();
       });
-  return !reach_functions && all_of_methods([&](PyObject* method, Py_ssize_t) {
+  return !can_reach_functions && all_of_methods([&](PyObject* method, Py_ssize_t) {
     return std::ranges::find(globals, PyFunction_GET_GLOBALS(method)) == globals.end();
   });
 }
@@ -283,7 +283,7 @@ bool ReceivedFunctions::are_bound_to(PyObject* globals) const {
 
 bool ReceivedFunctions::is_referenced_elsewhere() const {
   return !all_of_methods([](PyObject* method, Py_ssize_t expected_references) {
-    return Py_REFCNT(method) <= expected_references + 1;  // One is held here.
+    return Py_REFCNT(method) <= expected_references + 1;  // all_of_methods() holds one.
   });
 }
 

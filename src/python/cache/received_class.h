@@ -35,7 +35,7 @@ class ReceivedFunctions {
 
   bool are_unchanged(const State& state) const;
 
-  // Whether a method holds a function otherwise than as a global. Other functions of
+  // Whether a method holds a function elsewhere than in its globals. Other functions of
   // the payload may hold the same one: a rebuilt copy would be unequal, with attributes
   // and cells of its own.
   bool has_held_functions() const { return has_held_functions_; }
@@ -72,7 +72,7 @@ class ReceivedFunctions {
   };
   struct Function {
     Ref function, code;                  // Weak references.
-    Py_ssize_t expected_references = 0;  // Of a method; 0 for other functions.
+    Py_ssize_t expected_references = 0;  // Those of a method; 0 for other functions.
     bool follows = true;
     std::array<Ref, 4> metadata;      // Names, docstring and module.
     PyObject* annotations = nullptr;  // An address.
@@ -95,7 +95,7 @@ class ReceivedFunctions {
 
   bool has_held_functions_ = false;
   std::vector<Function> functions_;
-  std::vector<Value> values_;       // Of all functions, in their order.
+  std::vector<Value> values_;       // The values of all functions, in order.
   std::vector<PyObject*> globals_;  // Addresses of the functions' globals.
 };
 
@@ -138,7 +138,7 @@ class ReceivedClass {
   Ref id_;
   Ref type_;  // A weak reference.
   std::uint32_t version_ = 0;
-  Ref serial_;  // Of the last payload that described it; null at home.
+  Ref serial_;  // The serial of the last payload that described it; null at home.
   bool is_home_ = false;
   mutable std::uint32_t find_count_ = 0;
   std::vector<Ref> wrappers_;  // Names of properties and the like.

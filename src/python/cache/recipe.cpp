@@ -164,7 +164,7 @@ class StackMachine {
     return replace(count + 1, std::move(function));
   }
 
-  // For the most frequent fields, what setting the attribute does in the end.
+  // Sets the most frequent fields directly; setting the attribute does the same.
   void set_field(const Step& step, const Ref& value) {
     switch (static_cast<wire::FunctionField>(step.number)) {
       case wire::FunctionField::kDefaults:

@@ -68,7 +68,7 @@ class Recipe {
   struct Node {
     std::size_t position;
     bool is_class;
-    std::vector<std::uint8_t> id;  // Of a class.
+    std::vector<std::uint8_t> id;  // The id of a class.
   };
 
   // Nothing if no steps build the definitions: if they hold objects made by calls,
@@ -83,8 +83,7 @@ class Recipe {
   // dict. Throws PyError: MemoryError.
   bool run(const State& state, std::span<const Ref> modules,
            std::vector<Ref>& objects) const;
-  // The number, among the objects, of the one at a position; nothing if it is none of
-  // them.
+  // The number of the object at a position; nothing if there is no object.
   std::optional<std::uint32_t> number_at(std::size_t position) const;
 
  private:

@@ -23,7 +23,7 @@ class RecipeBuilder {
   // A complete value to which references refer.
   struct Value {
     bool is_saved;         // Else `object` is a constant.
-    std::uint32_t number;  // Of the saved value.
+    std::uint32_t number;  // The number of the saved value.
     Ref object;            // The constant, or the prototype of a namespace.
     bool is_made = false;  // By each run, and not a namespace.
   };
@@ -51,7 +51,7 @@ class RecipeBuilder {
     return std::move(recipe_);
   }
 
-  // ---- Steps. Where nothing else is said they return true, for `return` -------------
+  // ---- Steps. Unless documented otherwise, they return true ------------------------
 
   bool add(Action action, std::uint64_t number = 0, Ref object = {}) {
     recipe_.steps_.push_back(

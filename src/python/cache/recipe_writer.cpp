@@ -88,18 +88,18 @@ class RecipeWriter {
     Ref name, package;
     bool is_package;
     Ref prototype;
-    std::uint32_t number;  // Of the saved value.
+    std::uint32_t number;  // The number of the saved value.
   };
 
   const State& state_;
   const Envelope& envelope_;
   Nodes nodes_;
   Recipe::CodeUses& code_;
-  bool has_classes_ = false;  // At any depth of the definitions.
+  bool has_classes_ = false;  // The definitions contain a class, at any depth.
   wire::Reader reader_{{}};
   RecipeBuilder steps_;
   std::vector<MadeNamespace> namespaces_;
-  Ref prototype_;  // Of the current function's namespace.
+  Ref prototype_;  // The prototype of the current function's namespace.
 };
 
 std::optional<Recipe> RecipeWriter::write() {
@@ -341,7 +341,7 @@ bool RecipeWriter::write_function(std::size_t offset, int depth) {
   Ref code = code_.next(body);
   // Methods of a reused class keep their globals. They would not see what the function
   // writes to its new ones.
-  if (has_classes_ && may_write_globals(code.get())) return false;
+  if (has_classes_ && can_write_globals(code.get())) return false;
   if (static_cast<std::uint64_t>(PyCode_GetNumFree(
           reinterpret_cast<PyCodeObject*>(code.get()))) != cell_count) {
     return false;

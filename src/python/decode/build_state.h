@@ -72,7 +72,7 @@ class SharedPositions {
 // An object to which references refer.
 struct Slot {
   Ref object;
-  std::size_t depth = 0;  // Of its open frame; 0 once it is complete.
+  std::size_t depth = 0;  // The depth of its open frame; 0 once it is complete.
   HashCost cost;
 };
 
@@ -173,7 +173,7 @@ class BuildState {
   std::vector<Slot> slots;  // By number.
   KeyGuard keys;
   StrMaker texts;
-  HashCost cost;  // Of the last complete value.
+  HashCost cost;  // The cost of the last complete value.
 };
 
 inline void BuildState::record_open(Frame& frame) {

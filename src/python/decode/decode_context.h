@@ -1,6 +1,6 @@
 #pragma once
 
-// What decoding a verified payload needs besides the bytes.
+// The state of decoding one verified payload, except its bytes.
 
 #include <Python.h>
 
@@ -71,7 +71,7 @@ struct DecodeContext {
         received_definitions(state, hooks, collector) {}
 
   CollectorPause collector;
-  // Null for constants, which refer to no modules, and to no code but `nested`.
+  // Null for constants, which refer to no modules, and to no code except `nested`.
   const VerifiedEnvelope* envelope = nullptr;
   CodeBuilder* code = nullptr;
   ModuleImporter* modules = nullptr;
@@ -92,7 +92,7 @@ struct DecodeContext {
   // A dict from the parts of kNamespace nodes, as tuples, to the namespaces.
   Ref namespaces;
   std::vector<Ref> fresh_cells;      // See GraphDecoder::take_fresh_cells().
-  std::uint64_t buffer_count = 0;    // Of buffers out of band that were used.
+  std::uint64_t buffer_count = 0;    // Used buffers out of band.
   std::uint64_t charged_memory = 0;  // See GraphDecoder::charge_memory().
 };
 

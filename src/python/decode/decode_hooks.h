@@ -1,8 +1,8 @@
 #pragma once
 
 // The settings of one loads() call: the methods of an Unpickler, and the options of the
-// function. All references are borrowed, and null if not given; whoever fills the
-// struct keeps them alive.
+// function. All references are borrowed, and null if not given; the caller keeps the
+// objects alive.
 
 #include <Python.h>
 

@@ -149,7 +149,7 @@ Ref GraphDecoder::call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) 
     try {
       return call();
     } catch (const PyError&) {
-      if (!may_be_opaque(state_, frame)) throw;
+      if (!can_be_opaque(state_, frame)) throw;
       cause = take_error();
     }
   }
@@ -182,7 +182,7 @@ void GraphDecoder::skip_empty_rest(Frame& frame) {
 }
 
 HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
-  // The cost of comparing it is unknown, so where that counts it cannot be a key.
+  // Where costs are limited, the object cannot be a key: its cost is unknown.
   if (built_.keys.is_strict()) return {kMaxHashDepth + 1, 1};
   const Py_ssize_t payload =
       PyLong_AsSsize_t(earlier.part<NodeTag::kStreamReference>("payload"));

@@ -54,7 +54,7 @@ struct NodeParts {
   const NodeCodec* codec = nullptr;
   std::vector<Ref> children;  // The complete ones.
   std::vector<Ref> cells;     // Of a function: those that it introduces.
-  Ref replacement;            // What the node means instead of its own object, or null.
+  Ref replacement;            // Replaces the node's own object; null: none does.
 };
 
 struct Frame {
@@ -78,9 +78,9 @@ struct Frame {
   std::size_t slot = kNoSlot;
   // The unbroken run of tuples, frozensets and slices up to this frame.
   std::size_t hash_depth = 0;
-  HashCost cost;  // Of all values in it.
-  Ref key;  // kDict, kInstance, kFields, kAttributes: of the next value; else null.
-  Ref instance;                     // kInstance: `object` is its dict,
+  HashCost cost;  // The cost of all values in it.
+  Ref key;        // kDict, kInstance, kFields, kAttributes: key of the next value.
+  Ref instance;   // kInstance: `object` is its dict,
   std::size_t instance_offset = 0;  // and its node starts here.
   // kFrozenSet: a list of the items, or null if they are in the set. kAttributes: a
   // dict of the attributes in the payload.

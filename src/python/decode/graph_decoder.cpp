@@ -151,13 +151,13 @@ void GraphDecoder::fail(ErrorCode code, std::string detail) {
 
 // Reads values until a container is opened.
 [[gnu::always_inline]] inline void GraphDecoder::fill(Frame& frame, Ref& value) {
-  constexpr std::uint64_t kManyNumbers = 8;  // Fewer are not worth a call.
+  constexpr std::uint64_t kMinBatch = 8;  // Fewer are not worth a call.
   built_.cost = {};
   if (frame.kind == FrameKind::kDict || frame.kind == FrameKind::kInstance) {
     return fill_dict(frame, value);
   }
   if (frame.kind == FrameKind::kList && !frame.are_holes_filled) {
-    if (has_passed_shared_ && frame.left >= kManyNumbers) fill_with_numbers(frame);
+    if (has_passed_shared_ && frame.left >= kMinBatch) fill_with_numbers(frame);
     return fill_list(frame, value);
   }
   while (frame.left != 0) {

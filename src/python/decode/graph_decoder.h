@@ -135,7 +135,7 @@ class GraphDecoder {
       fail(ErrorCode::kLimitExceeded, "calls that take more memory than max_memory");
     }
   }
-  // Whether a call of this makes a dict, whose keys max_key_steps limits.
+  // Whether a call of `callable` makes a dict, whose keys max_key_steps limits.
   bool counts_keys_of(PyObject* callable) const {
     return built_.keys.is_strict() && PyType_Check(callable) &&
            PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(callable), &PyDict_Type);
@@ -252,8 +252,8 @@ class GraphDecoder {
   [[gnu::always_inline]] bool next(Ref& value) {
     return read_short(value) || read(value);
   }
-  // Reads the most frequent values without tables. False, with nothing read, for
-  // others.
+  // Reads the most frequent values without tables. Returns false, and reads nothing,
+  // for others.
   bool read_short(Ref& value);
   bool read(Ref& value);
   inline bool read_any(Ref& value);
@@ -397,7 +397,7 @@ class GraphDecoder {
   const std::uint8_t* batch_start_ = start_;  // See can_batch().
   const std::uint8_t* target_ = nullptr;      // The next referenced value.
   std::size_t base_;
-  std::size_t offset_ = 0;  // Of the current value, for errors.
+  std::size_t offset_ = 0;  // The offset of the current value, for errors.
   bool is_running_ = true;
   bool is_name_ = false;  // Whether the next text is the name of an attribute.
   bool reads_module_numbers_ = false;  // Modules are read as numbers in the manifest.

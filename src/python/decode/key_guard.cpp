@@ -37,7 +37,7 @@ constexpr std::uint64_t kComparison = 8;  // In steps; a probe is one.
 template <typename IsDone>
 void for_each_place(std::size_t mask, Py_hash_t hash, bool is_set,
                     const IsDone& is_done) {
-  constexpr std::size_t kLinearProbes = 9;  // Of a set, before each jump.
+  constexpr std::size_t kLinearProbes = 9;  // Probes of a set before each jump.
   constexpr int kPerturbShift = 5;
   auto perturb = static_cast<std::size_t>(hash);
   for (std::size_t start = perturb & mask;;) {

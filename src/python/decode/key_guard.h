@@ -50,7 +50,8 @@ inline std::uint64_t beyond_usual(std::uint64_t steps) {
 }
 
 // Counts the steps of inserting keys into one dict or set, in a table with the layout
-// and probing of CPython. Text and bytes are left out: nobody can choose their hashes.
+// and probing of CPython. Text and bytes are not counted: senders cannot choose their
+// hashes.
 class KeyProbes {
  public:
   enum class Kind : std::uint8_t { kDict, kSet };

@@ -157,9 +157,9 @@ void LookupCheck::demand(Request request, PyObject* module, PyObject* name) cons
 
 // The most powerful use that the policy allows for the name.
 Request LookupCheck::strongest_use() const {
-  const bool may_be_called =
+  const bool can_be_called =
       !gate_->objection(Request::kCall, text_of(module_), text_or_nothing(name_));
-  return may_be_called ? Request::kCall : Request::kLookup;
+  return can_be_called ? Request::kCall : Request::kLookup;
 }
 
 void LookupCheck::check_renamed(PyObject* module, PyObject* name) const {

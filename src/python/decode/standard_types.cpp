@@ -221,11 +221,10 @@ void demand_no_shadow(GraphDecoder& decoder, PyObject* object, PyObject* name,
     const bool replaces_all =
         is_set && is_data && Py_IS_TYPE(found, &PyGetSetDescr_Type);
     if (replaces_all || (is_method && PyCallable_Check(value) != 0)) {
-      decoder.fail(ErrorCode::kRefused,
-                   "state that puts something in the place of " +
-                       std::string(Py_TYPE(object)->tp_name) + "." +
-                       std::string(text_of(name)) +
-                       ", which a policy without `allow code` lets nobody do");
+      decoder.fail(ErrorCode::kRefused, "state that replaces " +
+                                            std::string(Py_TYPE(object)->tp_name) +
+                                            "." + std::string(text_of(name)) +
+                                            ", which needs a policy with `allow code`");
     }
     return;
   }

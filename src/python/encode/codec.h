@@ -77,7 +77,7 @@ void visit_own_values(PyFunctionObject* function, Visit visit) {
     std::ranges::for_each(items_of(values), visit_content);
   }
   if (function->func_kwdefaults == nullptr) return;
-  for (const auto& [_, value] : PairsOf(function->func_kwdefaults))
+  for (const auto& [_, value] : DictItems(function->func_kwdefaults))
     visit_content(value);
 }
 

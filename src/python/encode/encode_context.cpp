@@ -87,7 +87,7 @@ void EncodeContext::restart_node(MemoEntry& entry) {
 }
 
 Ref EncodeContext::id_of(PyObject* object) {
-  if (options.names_no_ids) return Ref::share(Py_None);
+  if (options.omits_ids) return Ref::share(Py_None);
   Ref id = ids.id_of(state, object);
   if (!PyType_Check(object)) return id;
   const Ref text_id = text_id_of(state, object, wants_source());

@@ -30,7 +30,7 @@ struct EncodeOptions {
   // Skip objects that cannot travel. The result is not a payload.
   bool passes_over = false;
   // Write no ids, so that classes are identified by their content.
-  bool names_no_ids = false;
+  bool omits_ids = false;
   // The root is written as a definition.
   bool is_definition = false;
   // For a definition: the infos of the encoder that needs it, borrowed.

@@ -135,27 +135,27 @@ void GraphEncoder::pass_over(PyObject* object, std::size_t size, std::size_t dep
 bool GraphEncoder::write_content(PyObject* object) {
   context_.current = object;
   if (context_.deferred.closes_class(object)) return end_of_methods();
-  if (is_long_leaf(object) && may_recur(object) &&
+  if (is_long_leaf(object) && can_recur(object) &&
       context_.refer_or_add(key_of(object)))
     return false;
   if (PyBytes_CheckExact(object)) return context_.binary(object), false;
   // For pickle, complex numbers are not leaves: reducers of a Pickler apply to them.
-  const bool may_be_reduced =
+  const bool can_be_reduced =
       PyComplex_CheckExact(object) && (context_.hooks().dispatch_table != nullptr ||
                                        context_.hooks().reducer_override != nullptr);
-  if (!may_be_reduced && write_leaf(object, context_.out)) return false;
+  if (!can_be_reduced && write_leaf(object, context_.out)) return false;
   PyTypeObject* type = Py_TYPE(object);
   if (type == &PyTuple_Type && PyTuple_GET_SIZE(object) == 0) {
     context_.out.node(NodeTag::kTuple, 0);
     return false;
   }
   if (is_container(type)) {
-    return !(may_recur(object) && context_.refer_or_add(key_of(object))) &&
+    return !(can_recur(object) && context_.refer_or_add(key_of(object))) &&
            write_container(object);
   }
   if (PyModule_Check(object)) {
     if (context_.is_first_pending()) context_.load_first();
-    if (write_module(context_, object)) return true;  // It may have run Python code.
+    if (write_module(context_, object)) return true;  // The call may run Python code.
     context_.needs.need_whole(object);
     return write_own_module(object);
   }
@@ -223,7 +223,7 @@ bool GraphEncoder::write_set(PyObject* object, wire::NodeTag tag) {
 
 void GraphEncoder::step_sequence() {
   // From this number on, the call of write_numbers() pays off.
-  constexpr Py_ssize_t kManyNumbers = 8;
+  constexpr Py_ssize_t kMinBatch = 8;
   PyObject* sequence = context_.stack.back().object.get();
   const bool is_list = context_.stack.back().kind == Frame::Kind::kList;
   while (context_.stack.back().position < context_.stack.back().count) {
@@ -234,8 +234,7 @@ void GraphEncoder::step_sequence() {
                                  : reinterpret_cast<PyTupleObject*>(sequence)->ob_item;
     PyObject* item = items[frame.position];
     const Py_ssize_t left = frame.count - frame.position;
-    if (left >= kManyNumbers && is_number(item) &&
-        is_number(items[frame.position + 1]) &&
+    if (left >= kMinBatch && is_number(item) && is_number(items[frame.position + 1]) &&
         context_.hooks().persistent_id == nullptr) {
       const Py_ssize_t count =
           write_numbers(items + frame.position, left, context_.out);

@@ -18,7 +18,7 @@ class GraphEncoder {
   GraphEncoder(State& state, const EncodeOptions& options)
       : context_(state, options),
         defines_(options.hooks.allow_definitions() && !options.root_by_value &&
-                 !options.passes_over && !options.names_no_ids &&
+                 !options.passes_over && !options.omits_ids &&
                  !options.only_names_classes && !options.is_definition),
         is_watched_(options.hooks.persistent_id != nullptr || options.passes_over) {}
   GraphEncoder(const GraphEncoder&) = delete;
@@ -68,7 +68,7 @@ class GraphEncoder {
   // write_value() without asking for a persistent id.
   bool write_content(PyObject* object);
   // Whether the object may be visited again, here or in a later payload of the stream.
-  bool may_recur(PyObject* object) const {
+  bool can_recur(PyObject* object) const {
     return Py_REFCNT(object) > 1 || context_.hooks().memo != nullptr;
   }
   // Writes a common leaf inline unless there is a persistent_id hook. Returns whether
@@ -135,8 +135,8 @@ class GraphEncoder {
   // Makes the plan of an object and pushes it. `answer`: what a hook returned in place
   // of the object's own reducer, or null.
   bool write_planned(PyObject* object, PyObject* answer);
-  // Writes an object whose reducer refused it in another way, and clears the error.
-  // False, with the error still set, if there is no other way.
+  // Finds another way to write an object that its reducer refused, and clears the
+  // error. Returns false, and leaves the error set, if there is no other way.
   bool write_refused(PyObject* object);
   void push_plan(PyObject* object, std::unique_ptr<Plan> plan);
 

@@ -36,7 +36,7 @@ class Namespaces {
 
  private:
   struct Namespace {
-    PyObject* globals;  // Its functions keep it alive.
+    PyObject* globals;  // Kept alive by its functions.
     Ref name, package;
     bool is_package;
     std::uint64_t number;
@@ -47,8 +47,8 @@ class Namespaces {
   std::uint64_t number_among_many(const Namespace& own);
 
   ArenaVector<Namespace> first_;  // The first kFew, which are searched linearly.
-  std::unordered_map<PyObject*, std::uint64_t> numbers_;   // Of the others.
-  std::unordered_map<std::string, std::uint64_t> counts_;  // Of equal ones.
+  std::unordered_map<PyObject*, std::uint64_t> numbers_;   // The numbers of the others.
+  std::unordered_map<std::string, std::uint64_t> counts_;  // The counts of equal ones.
   bool has_twins_ = false;
 };
 

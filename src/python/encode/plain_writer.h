@@ -13,8 +13,8 @@
 namespace waybill::py {
 
 // Writes a leaf: None, bool, int, float, complex, str, bytes, Ellipsis, NotImplemented.
-// False, with nothing written, if `object` is none of them. Throws PyError when memory
-// is short; OverflowError for text or bytes beyond msgpack's 32-bit length.
+// Returns false, and writes nothing, for other objects. Throws PyError when memory is
+// short; OverflowError for text or bytes beyond msgpack's 32-bit length.
 bool write_leaf(PyObject* object, wire::Writer& out);
 
 [[noreturn]] void refuse_too_many();
@@ -32,8 +32,8 @@ void write_text(PyObject* text, wire::Writer& out);
 // Writes an array of the strs in a tuple.
 void write_texts(PyObject* tuple, wire::Writer& out);
 
-// Writes a float, None, a bool, a small int or short ASCII text; false, with nothing
-// written, for anything else. This is write_leaf() for the most frequent leaves,
+// Writes a float, None, a bool, a small int or short ASCII text. Returns false, and
+// writes nothing, for other objects. This is write_leaf() for the most frequent leaves,
 // inlined into the loops over containers.
 [[gnu::always_inline]] inline bool write_common(PyObject* object, wire::Writer& out) {
   constexpr Py_ssize_t kShort = 32;
@@ -75,8 +75,8 @@ inline constexpr int kMaxPlainDepth = wire::kMaxConstantDepth;
 inline constexpr int kElementDepth = kMaxPlainDepth - 16;
 
 // Writes a plain value: a leaf, or a tuple, frozenset or slice of plain values, or,
-// with `infos`, an encoded code object. False, with `out` in an undefined state, if the
-// value is not plain or nested too deeply.
+// with `infos`, an encoded code object. Returns false, and leaves `out` in an undefined
+// state, if the value is not plain or is nested too deeply.
 bool write_plain(PyObject* object, wire::Writer& out, CodeInfos* infos, int depth = 0);
 
 // The elements of a set or frozenset as a tuple. Throws PyError, as checked_count()
@@ -86,12 +86,12 @@ Ref elements_of(PyObject* set);
 // A tuple of elements in canonical order. May run Python code.
 Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements);
 
-// Writes the elements of a set in canonical order. False, with nothing written, unless
-// write_common() can write all of them. Runs no Python code.
+// Writes the elements of a set in canonical order. Returns false, and writes nothing,
+// unless write_common() can write all of them. Runs no Python code.
 bool write_common_elements(PyObject* set, wire::Writer& out);
 
-// The same for elements in a tuple. False, with nothing written, unless write_plain()
-// can write all of them.
+// The same for elements in a tuple. Returns false, and writes nothing, unless
+// write_plain() can write all of them.
 bool write_elements(PyObject* items, wire::Writer& out, CodeInfos* infos,
                     int depth = 0);
 

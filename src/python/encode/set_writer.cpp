@@ -38,7 +38,7 @@ class ElementOrder {
   ElementOrder(const ElementOrder&) = delete;
   ElementOrder& operator=(const ElementOrder&) = delete;
 
-  // To be called before each element is written.
+  // The caller calls this before it writes each element.
   void begin_element() { (next_++)->start = out_.view().size(); }
 
   // Sorts all elements by their bytes. Throws std::bad_alloc.
@@ -155,7 +155,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     return key;
   }
   if (PyFrozenSet_Check(object) && depth < kMaxKeyDepth) {
-    // Its repr depends on the order of hashes.
+    // The repr of a frozenset depends on the order of hashes.
     const Ref items = Ref::steal(PySequence_Tuple(object));
     std::vector<std::string> keys;
     for (PyObject* item : items_of(items.get())) {

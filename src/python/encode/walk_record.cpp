@@ -92,7 +92,7 @@ void WalkRecord::add_reference(const EncodeContext& context, PyObject* object) {
   if (found == blocker_of_.end()) return;
   Blocked& blocker = blockers_[found->second];
   ++blocker.way_count;
-  if (blocker.ways.size() == kMostWays) return;
+  if (blocker.ways.size() == kMaxWays) return;
   blocker.ways.push_back({around(), label_at(context, depth_)});
   keep(around());
 }

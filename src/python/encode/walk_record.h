@@ -54,14 +54,14 @@ class WalkRecord {
       std::size_t parent;
       Label label;
     };
-    std::vector<Way> ways;  // At most kMostWays; the first is that of `part`.
+    std::vector<Way> ways;  // At most kMaxWays; the first is that of `part`.
     std::uint64_t way_count = 0;
   };
-  static constexpr std::size_t kMostWays = 100;
+  static constexpr std::size_t kMaxWays = 100;
 
   // The most parts that are kept, apart from blockers and their ancestors; the smallest
   // parts are merged into their holders.
-  static constexpr std::size_t kMostParts = 20'000;
+  static constexpr std::size_t kMaxExplainedParts = 20'000;
 
   // Called every kStep objects with the number of objects visited and of bytes written
   // so far. An exception from it ends the walk.
@@ -101,7 +101,7 @@ class WalkRecord {
  private:
   struct Open {
     std::size_t part;
-    std::size_t depth;  // Of the stack, when the part began.
+    std::size_t depth;  // The depth of the stack when the part began.
   };
   static constexpr std::uint64_t kLargest = std::uint64_t{1} << 62;
 
@@ -118,7 +118,7 @@ class WalkRecord {
   std::vector<Open> open_;
   std::vector<Blocked> blockers_;
   std::unordered_map<PyObject*, std::size_t> blocker_of_;
-  std::size_t most_ = kMostParts;
+  std::size_t most_ = kMaxExplainedParts;
   std::uint64_t least_ = 0;  // The least size of a part that is kept.
   std::uint64_t summed_up_ = 0;
   ProgressCallback progress_;
@@ -126,7 +126,7 @@ class WalkRecord {
   bool is_stopped_ = false;
   // The amounts written at the last begin().
   Written begin_;
-  std::size_t depth_ = 0;  // Of the stack, at the last begin().
+  std::size_t depth_ = 0;  // The depth of the stack at the last begin().
 };
 
 }  // namespace waybill::py

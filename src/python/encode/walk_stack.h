@@ -63,7 +63,7 @@ class Plan {
     kReduced,
     kReducedWithSetter
   };
-  void may_close_early(Early how) { early_ = how; }
+  void allow_early_close(Early how) { early_ = how; }
   Early early() const { return early_; }
 
   // The child is a persistent id, for which no persistent id is asked.

@@ -89,7 +89,7 @@ class WrittenObjects {
   // is complete.
   void add_to_stream();
 
-  // Starts an object again, at `offset`, that is not created yet.
+  // Restarts at `offset` the node of an object that readers have not created yet.
   void restart(MemoEntry& entry, std::uint64_t offset);
   bool has_restarts() const { return has_restarts_; }
   // Whether the object is the last one that was restarted.

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t kMaxGuards = 1024;
 constexpr std::size_t kUsualGuards = 32;
-constexpr int kMaxDepth = 8;  // Of nested containers and objects.
+constexpr int kMaxDepth = 8;  // The nesting of containers and objects.
 
 bool is_same_id(PyObject* a, PyObject* b) {
   return a == b || (a != nullptr && is_same_constant(b, a));

@@ -20,7 +20,7 @@ namespace waybill::py {
 namespace {
 
 constexpr Py_ssize_t kMaxConstant = 1024;  // Length of text and bytes.
-constexpr int kMaxTypeDepth = 8;           // Of nested generic types.
+constexpr int kMaxTypeDepth = 8;           // The nesting of generic types.
 
 // The mapping of a mapping proxy, which only tp_traverse shows. Null if the proxy
 // refers to several objects.
@@ -104,7 +104,7 @@ bool is_of_typing(const State& state, PyObject* object) {
                       state.names.typing.get());
 }
 
-// What a reducer returns; null if it fails. The encoder then reports the error.
+// The result of a reducer; null if it fails. The encoder then reports the error.
 Ref call_reducer(PyObject* reducer, PyObject* object) {
   Ref answer = Ref::steal_or_null(PyObject_CallOneArg(reducer, object));
   if (!answer) ignore_error(PyExc_Exception);
@@ -183,7 +183,7 @@ GlobalName place_in_module(const State& state, PyObject* object) {
   if (own && raw_get(own.get(), state.names.module.get()) != nullptr) return {};
   PyObject* module = find_module(state, home.get());
   if (module == nullptr) return {};
-  for (const auto& [name, value] : PairsOf(PyModule_GetDict(module))) {
+  for (const auto& [name, value] : DictItems(PyModule_GetDict(module))) {
     if (value == object) return find_global(state, object, home.get(), name);
   }
   return {};
@@ -256,8 +256,8 @@ std::uint32_t namespace_flags(const State& state, PyObject* globals, PyObject* n
   }
   PyObject* spec = look_up(state, globals, state.names.spec.get());
   if (spec != nullptr && spec != Py_None) return is_package | kMayBeImported;
-  const bool may_be_imported = module_of_dict(state, globals) != nullptr;
-  return is_package | may_be_imported * kMayBeImported;
+  const bool can_be_imported = module_of_dict(state, globals) != nullptr;
+  return is_package | can_be_imported * kMayBeImported;
 }
 
 PyObject* tracked_id(const State& state, PyObject* type) {

@@ -74,7 +74,7 @@ Py_ssize_t item_count(PyObject* container);
 template <typename Visitor>
 bool walk_items(PyObject* container, Visitor& visitor, int depth) {
   if (PyDict_CheckExact(container)) {
-    for (const auto& [key, value] : PairsOf(container)) {
+    for (const auto& [key, value] : DictItems(container)) {
       const Ref held = Ref::share(key);
       if (!visitor.visit_value(value, false, depth) ||
           !visitor.visit_value(key, false, depth)) {

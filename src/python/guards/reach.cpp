@@ -15,7 +15,7 @@ bool ReachVisitor::is_value(PyObject* object) const {
   return is_in_call_ && PyDict_CheckExact(object) && PyDict_GET_SIZE(object) == 0;
 }
 
-bool ReachVisitor::is_class_beside(PyObject* type, PyObject* module) const {
+bool ReachVisitor::is_class_of_module(PyObject* type, PyObject* module) const {
   const Ref path = Ref::steal(PyType_GetQualName(as_type(type)));
   PyObject* name = module_name(state_, module);
   return static_cast<bool>(find_global(state_, type, name, path.get()).module);
@@ -34,7 +34,7 @@ bool ReachVisitor::has_class_beside_function() const {
     PyObject* module = module_of_dict(state_, globals);
     return module != nullptr && importable_name(state_, module) != nullptr &&
            std::ranges::any_of(visited_, [&](const VisitedObject& other) {
-             return is_type(other) && is_class_beside(other.object.get(), module);
+             return is_type(other) && is_class_of_module(other.object.get(), module);
            });
   });
 }
@@ -62,7 +62,7 @@ std::array<Ref, 4> own_names(const State& state, PyFunctionObject* f) {
           unless(default_doc(code), or_none(f->func_doc))};
 }
 
-bool may_return_text(PyCodeObject* annotate, PyCodeObject* owner) {
+bool can_return_text(PyCodeObject* annotate, PyCodeObject* owner) {
   const auto is_name = [&](PyObject* text) {
     if (PyUnicode_CompareWithASCIIString(text, "return") == 0) return true;
     return std::ranges::any_of(

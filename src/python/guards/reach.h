@@ -96,7 +96,7 @@ class ReachVisitor {
 
  private:
   bool is_value(PyObject* object) const;
-  bool is_class_beside(PyObject* type, PyObject* module) const;
+  bool is_class_of_module(PyObject* type, PyObject* module) const;
 
   CodeInfos& infos_;
   VisitedObjects& visited_;
@@ -110,7 +110,7 @@ bool is_empty_dict(PyObject* dict);
 std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function);
 // Whether code of deferred annotations may return text, which may refer to further
 // names.
-bool may_return_text(PyCodeObject* annotate, PyCodeObject* owner);
+bool can_return_text(PyCodeObject* annotate, PyCodeObject* owner);
 // Whether a closure may contain the dict of a class, which travels as part of the
 // class.
 bool has_class_dict(const State& state, PyFunctionObject* function);
@@ -142,7 +142,7 @@ bool walk_dict(PyObject* borrowed, Visitor& visitor) {
       !visitor.visit_count(static_cast<std::size_t>(PyDict_GET_SIZE(dict)))) {
     return false;
   }
-  for (const auto& [name, value] : PairsOf(dict)) {
+  for (const auto& [name, value] : DictItems(dict)) {
     const Ref held = Ref::share(name);
     if (!visitor.visit_value(value, true) || !visitor.visit_value(name, false))
       return false;
@@ -159,7 +159,7 @@ bool walk_annotate(const State& state, PyFunctionObject* function, PyObject* ann
   if (!PyFunction_Check(annotate) || !visitor.visit_method(annotate)) return false;
   auto* code = as_code(PyFunction_GET_CODE(annotate));
   auto* own = as_code(function->func_code);
-  if (has_wrapped_function(state, function) || !may_return_text(code, own)) return true;
+  if (has_wrapped_function(state, function) || !can_return_text(code, own)) return true;
   const Ref named = code_of_annotation(state, annotate, as_object(function));
   return !named || walk_globals(state, function->func_globals,
                                 visitor.info(named.get()), visitor);
@@ -246,7 +246,7 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
   for (PyObject* text : {name.get(), qualified.get(), module}) {
     if (!visitor.visit_value(text, false)) return false;
   }
-  for (const auto& [key, value] : PairsOf(dict.get())) {
+  for (const auto& [key, value] : DictItems(dict.get())) {
     if (is_empty_annotations(key, value) ||
         is_unsent_annotations(state, dict.get(), key)) {
       continue;
@@ -285,10 +285,10 @@ bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
   while (PyObject* object = visitor.next_walked()) {
     // Functions that a method wraps are methods, too.
     if (object != root) visitor.enter_class();
-    const bool may_continue = PyType_Check(object)
+    const bool can_continue = PyType_Check(object)
                                   ? walk_class(state, object, visitor)
                                   : walk_function(state, object, visitor);
-    if (!may_continue) return false;
+    if (!can_continue) return false;
     visitor.leave_class();
   }
   return !visitor.has_class_beside_function();

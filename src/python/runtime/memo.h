@@ -15,7 +15,7 @@ struct MemoEntry {
   std::uintptr_t key = 0;  // The object's address, or a tagged one (namespaces).
   std::uint64_t offset = 0;
   std::uint32_t reference = 0;  // 1 + its number among the shared objects, or 0.
-  bool is_created = false;      // It exists for readers; see NodeTag::kObject.
+  bool is_created = false;      // Readers have created it; see NodeTag::kObject.
 };
 
 inline std::uintptr_t key_of(PyObject* object) {

@@ -224,7 +224,7 @@ GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path) {
 }
 
 PyObject* name_in(PyObject* dict, PyObject* object) {
-  for (const auto& [name, value] : PairsOf(dict)) {
+  for (const auto& [name, value] : DictItems(dict)) {
     if (value == object && PyUnicode_CheckExact(name) && PyUnicode_IsIdentifier(name)) {
       return name;
     }
@@ -237,7 +237,7 @@ GlobalName find_inner_module(const State& state, PyObject* module) {
   if (raw_get(dict, state.names.file.get()) != nullptr || spec_of(state, module)) {
     return {};
   }
-  for (const auto& [key, value] : PairsOf(dict)) {
+  for (const auto& [key, value] : DictItems(dict)) {
     if (!PyType_Check(value)) continue;
     const Ref full_name = module_of_type(state, as_type(value));
     const Ref outer = parent_of(full_name.get());

@@ -42,7 +42,7 @@ inline std::span<PyTypeObject* const> order_of(PyTypeObject* type) {
 
 // Iterates over a dict by PyDict_Next. Code that runs meanwhile may replace values, but
 // must not add or remove keys.
-class PairsOf {
+class DictItems {
  public:
   struct Pair {
     PyObject* key = nullptr;
@@ -64,7 +64,7 @@ class PairsOf {
     bool is_at_end_ = false;
   };
 
-  explicit PairsOf(PyObject* dict) : dict_(dict) {}
+  explicit DictItems(PyObject* dict) : dict_(dict) {}
   Iterator begin() const { return Iterator(dict_); }
   std::default_sentinel_t end() const { return {}; }
 

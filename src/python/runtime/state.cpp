@@ -172,7 +172,7 @@ constexpr LateRow kLateHelpers[] = {
 Ref types_by_identity(PyObject* types) {
   Ref table = Ref::steal(PyDict_New());
   PyObject* dict = PyModule_GetDict(types);
-  for (const auto& [name, value] : PairsOf(dict)) {
+  for (const auto& [name, value] : DictItems(dict)) {
     if (!PyType_Check(value)) continue;
     if (PyDict_SetDefault(table.get(), value, name) == nullptr) throw PyError();
   }

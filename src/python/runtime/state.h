@@ -24,16 +24,16 @@ struct Names {
   Ref dict, name, package, path, spec, builtins, module, qualname;
   Ref class_, new_, reduce, reduce_ex, getstate, setstate, getnewargs, getnewargs_ex,
       slotnames, copyreg, newobj;
-  Ref first_line;  // Of a class.
+  Ref first_line;  // The name `__firstlineno__`.
   Ref doc, slots, init_subclass, abc_impl, annotate_func, annotations_cache;
   Ref context_data, class_manager, file, typing;
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
-  Ref flags, forc, copy, dtype, names;                // Of arrays.
-  Ref fget, fset, fdel, func;                         // Of wrappers.
-  Ref id_of, text_id_of, sent, claim, close, forget;  // Of the tracker.
-  Ref find_by_text, set_text_id;                      // Of the tracker.
+  Ref flags, forc, copy, dtype, names;                // Attributes of arrays.
+  Ref fget, fset, fdel, func;                         // Attributes of wrappers.
+  Ref id_of, text_id_of, sent, claim, close, forget;  // Methods of the tracker.
+  Ref find_by_text, set_text_id;                      // Methods of the tracker.
   Ref add, add_members, add_module, add_imports, settle, apply, abandon;  // Of a merge.
   Ref waybill_state, wrapped;
 };

@@ -15,7 +15,7 @@ namespace waybill::py {
 namespace {
 
 constexpr std::size_t kMaxKey = 100;         // Bytes of a key that are shown.
-constexpr Py_ssize_t kMostItems = 8;         // Items of a tuple that are shown.
+constexpr Py_ssize_t kMaxItems = 8;          // Items of a tuple that are shown.
 constexpr std::size_t kLongestCached = 128;  // Bytes of a name in an InternTable.
 
 bool is_same(PyObject* name, std::string_view utf8) {
@@ -62,7 +62,7 @@ PrintableText::PrintableText(PyObject* text) {
 }
 
 std::string shown_key(PyObject* key) {
-  if (PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) <= kMostItems) {
+  if (PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) <= kMaxItems) {
     std::string text = "(";
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
       PyObject* item = PyTuple_GET_ITEM(key, i);
@@ -78,12 +78,12 @@ std::string shown_key(PyObject* key) {
   }
   const std::string text = text_of(repr.get());
   if (text.size() <= kMaxKey) return text;
-  return text.substr(0, wire::size_of_start(text, kMaxKey)) + "…";
+  return text.substr(0, wire::prefix_size(text, kMaxKey)) + "…";
 }
 
 bool is_literal(PyObject* key) {
   if (PyTuple_CheckExact(key)) {
-    if (PyTuple_GET_SIZE(key) > kMostItems) return false;
+    if (PyTuple_GET_SIZE(key) > kMaxItems) return false;
     return std::ranges::none_of(items_of(key), [](PyObject* item) {
       return PyTuple_CheckExact(item) || !is_literal(item);
     });

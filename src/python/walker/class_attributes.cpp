@@ -1,5 +1,5 @@
-// What the attributes of classes are. Tested by tests/python/functions/test_methods.py
-// and tests/python/cache/test_cached_classes.py.
+// Classifies the attributes of classes. Tested by
+// tests/python/functions/test_methods.py and tests/python/cache/test_cached_classes.py.
 
 #include "python/walker/class_attributes.h"
 
@@ -118,7 +118,7 @@ bool is_determined_by_dict(const State& state, PyObject* type) {
       has_special_attribute(state, dict.get())) {
     return false;
   }
-  for (const auto& [name, value] : PairsOf(dict.get())) {
+  for (const auto& [name, value] : DictItems(dict.get())) {
     if (!PyUnicode_CheckExact(name)) return false;
     if (is_made_in_c(value) && !is_slot(type, value)) return false;
   }

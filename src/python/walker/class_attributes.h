@@ -11,9 +11,9 @@
 namespace waybill::py {
 
 // Whether the parts of a class depend only on the class, its bases and their dicts.
-// This holds for classes that `type` makes and that have no __init_subclass__ of a base
-// and, but for slots, no attribute that C code makes. Cost: a few dict look-ups for
-// each base, and a check of each attribute.
+// This holds for classes that `type` makes, if no base has an __init_subclass__ and C
+// code makes no attribute except slots. Cost: a few dict look-ups for each base, and a
+// check of each attribute.
 bool is_determined_by_dict(const State& state, PyObject* type);
 
 // Whether an attribute is the empty __annotations__ that Python adds when the

@@ -61,7 +61,7 @@ class GlobalList {
   }
 
   std::vector<GlobalUse>& uses_;
-  Memo names_;  // Of all uses, once there are kFewGlobals.
+  Memo names_;  // The names of all uses, once there are kFewGlobals.
 };
 
 // Where each name of a code object is first loaded as a global.

@@ -23,7 +23,7 @@
 namespace waybill::py {
 
 struct CodeInfo;
-struct CachedDefinition;  // Of the encoder.
+struct CachedDefinition;  // A type of the encoder.
 
 // The cached definition of a function or class, with the number of times that its
 // guards failed or that it could not be cached.

@@ -255,7 +255,7 @@ void FunctionFlow::read_item(const Scope& scope, ValueId id, const Target& from,
       }
     }
     if (has_key || owner != nullptr || object == sys_modules(state_)) return;
-    for (const auto& [key, found] : PairsOf(object)) {
+    for (const auto& [key, found] : DictItems(object)) {
       if (result.objects.size() >= kMaxElements) return;
       result.add(found, from.imported);
     }

@@ -67,7 +67,7 @@ struct TracedType {
   std::uint32_t version = 0;
 };
 
-// All look-ups of the walk but those of the values that a function names itself.
+// All look-ups of the walk, except those of values that the function itself names.
 struct LookupTrace {
   std::vector<TracedStep> steps;
   std::vector<TracedType> types;

@@ -24,7 +24,7 @@ bool names_slots(const Names& names, PyObject* dict) {
 bool has_plain_names(PyObject* dict) {
   constexpr Py_ssize_t kSmall = 8;
   if (!PyDict_Check(dict) || PyDict_GET_SIZE(dict) > kSmall) return false;
-  for (const auto& [name, _] : PairsOf(dict)) {
+  for (const auto& [name, _] : DictItems(dict)) {
     if (!PyUnicode_CheckExact(name)) return false;
     if (begins_with_underscore(name)) return false;
   }
@@ -32,12 +32,12 @@ bool has_plain_names(PyObject* dict) {
 }
 
 // Whether a class in the MRO of a type overrides reduction.
-bool overrides_reduction(const Names& names, PyTypeObject* type, bool may_have_slots) {
+bool overrides_reduction(const Names& names, PyTypeObject* type, bool can_have_slots) {
   for (PyTypeObject* base : order_of(type)) {
     if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
     const Ref dict = type_dict(base);
     if (!dict || overrides_reduction(names, dict.get())) return true;
-    if (!may_have_slots && names_slots(names, dict.get())) return true;
+    if (!can_have_slots && names_slots(names, dict.get())) return true;
   }
   return false;
 }
@@ -56,13 +56,13 @@ std::size_t count_slots(PyTypeObject* type) {
   return whole <= size ? 0 : (whole - size) / sizeof(PyObject*);
 }
 
-bool uses_default_reduce(const Names& names, PyTypeObject* type, bool may_have_slots) {
+bool uses_default_reduce(const Names& names, PyTypeObject* type, bool can_have_slots) {
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) || type->tp_itemsize != 0 ||
       type->tp_getattro != PyObject_GenericGetAttr || type->tp_mro == nullptr) {
     return false;
   }
   PyTypeObject* metaclass = Py_TYPE(type);
-  if (overrides_reduction(names, type, may_have_slots)) return false;
+  if (overrides_reduction(names, type, can_have_slots)) return false;
   return metaclass == &PyType_Type ||
          (is_like_type(metaclass) && !overrides_reduction(names, metaclass, false));
 }

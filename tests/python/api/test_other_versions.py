@@ -89,5 +89,5 @@ def test_format_of_another_version_is_told():
     payload = bytearray(waybill.dumps(1))
     payload[payload.index(b"\xa2wb\x01") + 3] = 2
 
-    with pytest.raises(waybill.DecodeError, match="a newer waybill wrote it"):
+    with pytest.raises(waybill.DecodeError, match="read it with a newer waybill"):
         waybill.loads(bytes(payload))

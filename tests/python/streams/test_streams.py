@@ -256,13 +256,13 @@ def test_end_at_the_start_is_the_end_of_the_file(load):
 
 @LOADS
 def test_text_is_named(load):
-    with pytest.raises(TypeError, match=r"read\(\) must give bytes, not str"):
+    with pytest.raises(TypeError, match=r"read\(\) must return bytes, not str"):
         load(io.StringIO("text"))
 
 
 @LOADS
 def test_numbers_are_named(load):
-    with pytest.raises(TypeError, match=r"read\(\) must give bytes, not list"):
+    with pytest.raises(TypeError, match=r"read\(\) must return bytes, not list"):
         load(Source(b"", 1, ends=[1, 2]))
 
 
@@ -272,7 +272,7 @@ def test_more_than_was_asked_for_is_an_error(load):
         def read(self, size):
             return super().read(size) + b"more"
 
-    with pytest.raises(OSError, match=r"read\(\d+\) gave \d+ bytes"):
+    with pytest.raises(OSError, match=r"read\(\d+\) returned \d+ bytes"):
         load(Generous(waybill.dumps(THING), 10**9))
 
 

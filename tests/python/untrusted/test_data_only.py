@@ -60,7 +60,7 @@ def run(count, seed, tmp_path):
     ],
 )
 def test_range_that_python_refuses_is_malformed(payload):
-    with pytest.raises(waybill.DecodeError, match="a range has three ints"):
+    with pytest.raises(waybill.DecodeError, match="a range should have three ints"):
         waybill.loads(sealed(payload), policy=waybill.DATA_ONLY)
 
 

@@ -200,7 +200,7 @@ def test_text_that_is_no_policy_is_a_value_error():
         Policy("allow code\npermit all")
     with pytest.raises(TypeError):
         Policy(7)
-    with pytest.raises(ValueError, match="a request is"):
+    with pytest.raises(ValueError, match="a request should be"):
         Policy().ask("eat", "json")
 
 

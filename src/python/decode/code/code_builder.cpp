@@ -232,7 +232,7 @@ Ref CodeBuilder::closure_for(PyObject* code, std::size_t body, PyObject* cells) 
         static_cast<Py_ssize_t>(std::ranges::find(names, name) - names.begin());
     if (place >= PyTuple_GET_SIZE(cells)) {
       raise_decode(state_, ErrorCode::kMalformed, envelope_.code[body].offset,
-                   "source that needs a cell which the function has not");
+                   "source that needs a cell that the function does not have");
     }
     PyTuple_SET_ITEM(closure.get(), i,
                      Ref::share(PyTuple_GET_ITEM(cells, place)).release());

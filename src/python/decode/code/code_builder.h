@@ -58,10 +58,10 @@ class CodeBuilder {
   // The source location of a code object and of those nested in it.
   struct Location {
     CodeLocation where;
-    std::string_view file;            // In UTF-8; null if unknown.
-    BytesView lines;                  // All but the file; empty for a nested one.
-    std::vector<std::size_t> nested;  // Into locations_.
-    Ref code;                         // The code object that was built for it,
+    std::string_view file;  // In UTF-8; null if unknown.
+    BytesView lines;        // The location without the file; empty for a nested one.
+    std::vector<std::size_t> nested;  // Indices in locations_.
+    Ref code;                         // The code object built for this location,
     std::size_t body = 0;             // and its body.
   };
 
@@ -96,7 +96,7 @@ class CodeBuilder {
   std::vector<Location> locations_;
   std::vector<std::size_t> location_of_use_;
   std::size_t uses_ = 0;
-  std::size_t built_bytes_ = 0;  // Of bodies that code was built from.
+  std::size_t built_bytes_ = 0;  // The size of all bodies from which code was built.
   std::vector<Body> bodies_;     // Empty before the first use.
   // Indices of bodies in the order of their hashes; see body_of().
   std::vector<std::size_t> by_hash_;

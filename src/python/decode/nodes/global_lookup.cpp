@@ -61,8 +61,8 @@ void refuse_other_waybill(GraphDecoder& decoder, const Ref& module, PyObject* pa
 struct GlobalRequest {
   GraphDecoder& decoder;
   std::size_t offset;
-  std::optional<std::size_t> index;  // Of the module in the manifest; none: builtins.
-  Ref module;                        // Its name; null where it is not needed.
+  std::optional<std::size_t> index;  // In the manifest; none: the module builtins.
+  Ref module;  // The name of the module; null where it is not needed.
   PyObject* path;
 
   Ref name() const {

@@ -38,7 +38,7 @@ Ref make_range(GraphDecoder& decoder, Frame& frame) {
       frame.node->children, [](const Ref& child) { return PyLong_Check(child.get()); });
   if (!are_ints || PyObject_IsTrue(frame.part<NodeTag::kRange>("step")) == 0) {
     decoder.fail(ErrorCode::kMalformed,
-                 "a range has three ints, and its step is not 0");
+                 "a range should have three ints, and a step other than 0");
   }
   Ref range = Ref::steal(PyObject_CallFunctionObjArgs(
       reinterpret_cast<PyObject*>(&PyRange_Type), frame.part<NodeTag::kRange>("start"),

@@ -54,7 +54,7 @@ Ref opaque_cause(GraphDecoder& decoder, const Frame& frame);
 // Whether a node whose building raised the current exception may become opaque. False
 // if the payload is unsound or refused, or if other objects may already refer to the
 // object of the node.
-bool may_be_opaque(const State& state, const Frame& frame);
+bool can_be_opaque(const State& state, const Frame& frame);
 
 // Makes the opaque object of a node. Throws PyError.
 Ref make_opaque(GraphDecoder& decoder, const Frame& frame, PyObject* error);

@@ -108,7 +108,7 @@ Ref opaque_cause(GraphDecoder& decoder, const Frame& frame) {
   return part == nullptr ? Ref() : get_attribute(part, "_error");
 }
 
-bool may_be_opaque(const State& state, const Frame& frame) {
+bool can_be_opaque(const State& state, const Frame& frame) {
   const NodeTag tag = frame.node->codec->tag;
   const bool is_instance = tag == NodeTag::kObject || tag == NodeTag::kNewObject;
   if (frame.object && (!is_instance || PyType_Check(frame.object.get()))) return false;
@@ -118,10 +118,11 @@ bool may_be_opaque(const State& state, const Frame& frame) {
     return false;
   }
   const Ref error = take_error();
-  const bool may_be = !is_instance_of(state, error.get(), &LateHelpers::error) ||
-                      is_about_here(state, frame, error.get());
+  const bool is_substitutable =
+      !is_instance_of(state, error.get(), &LateHelpers::error) ||
+      is_about_here(state, frame, error.get());
   restore_error(error);
-  return may_be;
+  return is_substitutable;
 }
 
 Ref make_opaque(GraphDecoder& decoder, const Frame& frame, PyObject* error) {

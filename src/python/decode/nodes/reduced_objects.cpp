@@ -57,7 +57,7 @@ void demand_accepted(GraphDecoder& decoder, PyObject* callable, PyObject* list) 
 
 // Holds each item: code that runs meanwhile may change the list.
 void add_items(const State& state, PyObject* object, PyObject* items) {
-  // As pickle does: an overridden append() is not called.
+  // Prefers extend(), as pickle does: an overridden append() is not called.
   if (Ref extend = attribute_or_null(object, state.names.extend)) {
     Ref::steal(PyObject_CallOneArg(extend.get(), items));
     return;

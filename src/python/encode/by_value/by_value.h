@@ -113,7 +113,7 @@ class ModuleNeeds {
   // The modules that a function with these needs has to send, because some needed names
   // are not written; packages come first. Code of the packages in `importing` may read
   // any name of a module that it imports: if one name of such a module is sent, all
-  // names are sent but those of modules by value.
+  // names are sent except those of modules by value.
   std::vector<Ref> modules_to_send(const std::vector<ModuleNeed>& needs,
                                    const std::vector<Ref>& importing);
 
@@ -135,7 +135,7 @@ class ModuleNeeds {
     Py_ssize_t size = 0;       // Number of names when it was added.
     bool is_found = false;     // The receiver can import the module.
     bool is_asked = false;     // A name other than of a module by value is wanted.
-    bool is_complete = false;  // All names but those of modules by value are wanted.
+    bool is_complete = false;  // All names except those of modules by value are wanted.
   };
   Module& entry(PyObject* module);
   void want(Module& own, PyObject* name);
@@ -217,7 +217,7 @@ class DeferredGlobals {
     NamedValues named;
     bool is_closed = false;
   };
-  Deferred* innermost();  // Of the innermost class; null if it has no carrier.
+  Deferred* innermost();  // That of the innermost class, or null.
   Ref new_carrier(PyObject* attributes) const;
 
   const State& state_;

@@ -57,7 +57,7 @@ void NamedValues::sort_by_turn() {
 // A new function with the globals and the code of a method of a module by value that
 // has no closure; null if the class has no such method.
 Ref DeferredGlobals::new_carrier(PyObject* attributes) const {
-  for (const auto& [name, value] : PairsOf(attributes)) {
+  for (const auto& [name, value] : DictItems(attributes)) {
     if (!PyFunction_Check(value)) continue;
     auto* method = as_function(value);
     if (method->func_closure != nullptr) continue;

@@ -200,7 +200,7 @@ std::vector<PyObject*> ModuleNeeds::submodules_with(PyObject* package,
                                                     PyObject* name) const {
   std::vector<PyObject*> all, defining;
   PyObject* dict = PyModule_GetDict(package);
-  for (const auto& [key, inner] : PairsOf(dict)) {
+  for (const auto& [key, inner] : DictItems(dict)) {
     if (!PyModule_Check(inner) || !by_value_.has(inner)) continue;
     PyObject* value = raw_get(PyModule_GetDict(inner), name);
     if (value == nullptr) continue;
@@ -248,7 +248,7 @@ bool ModuleNeeds::is_of_importing(PyObject* module) const {
 void ModuleNeeds::complete(Module& own) {
   if (std::exchange(own.is_complete, true)) return;
   PyObject* dict = PyModule_GetDict(own.module.get());
-  for (const auto& [name, value] : PairsOf(dict)) {
+  for (const auto& [name, value] : DictItems(dict)) {
     if (!is_by_value(value)) want(own, name);
   }
 }
@@ -314,7 +314,7 @@ std::vector<std::pair<Ref, Ref>> ModuleNeeds::unwritten(PyObject* module) {
   };
   Module& own = entry(module);
   if (own.is_whole) {
-    for (const auto& [name, value] : PairsOf(dict)) {
+    for (const auto& [name, value] : DictItems(dict)) {
       if (PyUnicode_CheckExact(name)) add_if_unwritten(name, value);
     }
     return found;
@@ -337,7 +337,8 @@ int ModuleNeeds::traverse(visitproc visitor, void* arg) const {
 
 void describe_module(EncodeContext& context, PyObject* module, Plan& plan) {
   if (!context.needs.begin(module)) {
-    context.fail("gets new names without end while it is sent: by reducers, or others");
+    context.fail(
+        "gets new names without end while it is sent, for example from reducers");
   }
   context.out.node(wire::NodeTag::kModule, 3);
   write_namespace(context, PyModule_GetDict(module));

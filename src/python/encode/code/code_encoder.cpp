@@ -169,7 +169,7 @@ const CodeSource* source_of(const State& state, CodeInfo& info, PyObject* owner,
     return nullptr;
   }
   if (PyTuple_GET_SIZE(proof.get()) != kUnitParts) {
-    raise(PyExc_SystemError, "a source unit has twelve parts");
+    raise(PyExc_SystemError, "a source unit should have twelve parts");
   }
   auto source = std::make_unique<const CodeSource>(source_from(proof.get()));
   // Python code that ran meanwhile may have set the source already.
@@ -218,7 +218,7 @@ void CodeSection::write_source_locations(Writer& out, std::string_view file,
   if (uses_.empty()) return;
   out.array(uses_.size());
   Memo first_use;
-  Ref storage[2];  // Of this file and the last, where they are not ASCII.
+  Ref storage[2];  // For this file name and the last, if not ASCII.
   std::size_t written = 0;
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     CodeInfo& info = *uses_[i];

@@ -18,7 +18,7 @@ namespace {
 // The last state that the home of a received class has sent, if it differs from the
 // current state of the class. Null for classes of this process.
 Ref home_state_of(EncodeContext& context, PyObject* type, PyObject* attributes) {
-  if (context.options.names_no_ids || is_home(context.state, type)) return {};
+  if (context.options.omits_ids || is_home(context.state, type)) return {};
   return null_if_none(call(context.state.home_state_of.get(), type, attributes));
 }
 
@@ -70,8 +70,8 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   const Ref id = context.id_of(type);
   const Ref home_state = home_state_of(context, type, PyTuple_GET_ITEM(parts.get(), 4));
   context.out.node(wire::NodeTag::kClass, home_state ? 7 : 6);
-  plan.may_close_early(home_state ? Plan::Early::kClassWithHomeState
-                                  : Plan::Early::kClass);
+  plan.allow_early_close(home_state ? Plan::Early::kClassWithHomeState
+                                    : Plan::Early::kClass);
   write_leaf(id.get(), context.out);
   const char* const labels[] = {".__class__", ".__name__",
                                 label_of_bases(type, PyTuple_GET_ITEM(parts.get(), 2)),

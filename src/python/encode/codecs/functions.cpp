@@ -61,7 +61,7 @@ Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* 
     PyObject* content = PyCell_GET(cell);
     if (content != nullptr && is_dict_of(content, dict)) return Ref::share(content);
   }
-  for (const auto& [key, value] : PairsOf(dict)) {
+  for (const auto& [key, value] : DictItems(dict)) {
     PyTypeObject* kind = Py_TYPE(value);
     if (kind != &PyGetSetDescr_Type && kind != &PyMemberDescr_Type) continue;
     PyObject* owner = as_object(PyDescr_TYPE(value));
@@ -128,7 +128,7 @@ void plan_keyword_defaults(EncodeContext& context, PyObject* defaults,
   // For names with lone surrogates, exceptions are made, which may start the collector.
   const CollectorPause pause;
   plan.raw().map(checked_count(PyDict_GET_SIZE(defaults)));
-  for (const auto& [name, value] : PairsOf(defaults)) {
+  for (const auto& [name, value] : DictItems(defaults)) {
     if (!PyUnicode_Check(name)) context.fail("has a keyword default without a name");
     write_text(name, plan.raw());
     plan_named(context, value, name, {&info, kNoIndex},

@@ -89,8 +89,8 @@ bool is_registered_by_library(const State& state, PyObject* object, PyObject* re
   return !package.empty() && package == package_of(state, type);
 }
 
-// What object.__reduce_ex__ would return if the class's __slots__ still had the names
-// of its slots; a program may have replaced it. Throws the current error if it has
+// The result of object.__reduce_ex__ for a class whose __slots__ still has the names of
+// its slots; a program may have replaced __slots__. Throws the current error if it has
 // another cause.
 Ref answer_by_members(const State& state, PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
@@ -106,7 +106,7 @@ Ref answer_by_members(const State& state, PyObject* object) {
 // Whether an object of pandas owns the current object. pandas would write to memory
 // that it does not know to be shared.
 bool is_of_pandas(EncodeContext& context) {
-  constexpr int kMostContainers = 4;
+  constexpr int kMaxContainers = 4;
   int containers = 0;
   for (auto frame = context.stack.end(); frame != context.stack.begin();) {
     PyObject* holder = (--frame)->object.get();
@@ -115,7 +115,7 @@ bool is_of_pandas(EncodeContext& context) {
       return package_of(context.state, PyType_Check(holder) ? holder : type) ==
              "pandas";
     }
-    if (++containers == kMostContainers) break;
+    if (++containers == kMaxContainers) break;
   }
   return false;
 }
@@ -223,7 +223,7 @@ Describe codec_for(EncodeContext& context, PyObject* object) {
   struct Row {
     PyTypeObject* type;
     Describe describe;
-    bool asks_copyreg;  // As pickle does.
+    bool asks_copyreg;  // Whether a reducer in copyreg comes first.
   };
   static const Row kRows[] = {
       {&PyFunction_Type, describe_function, false},

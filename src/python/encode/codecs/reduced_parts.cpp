@@ -177,7 +177,7 @@ void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
   }
   plan_arguments(positional, 0, plan);
   plan.raw().map(checked_count(PyDict_GET_SIZE(keywords)));
-  for (const auto& [key, value] : PairsOf(keywords)) {
+  for (const auto& [key, value] : DictItems(keywords)) {
     plan.child(Ref::share(key), Label::of_marker("key"));
     plan.child(Ref::share(value), Label::of_named("argument", key));
   }
@@ -233,8 +233,8 @@ void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
   plan_creation(context, object, parts, plan);
   if (has_id <= 0) {
     plan.creates();
-    plan.may_close_early(parts.setter == Py_None ? Plan::Early::kReduced
-                                                 : Plan::Early::kReducedWithSetter);
+    plan.allow_early_close(parts.setter == Py_None ? Plan::Early::kReduced
+                                                   : Plan::Early::kReducedWithSetter);
   }
   plan_state(parts, plan);
   plan_items(parts, plan);
@@ -259,9 +259,9 @@ GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* ans
     PyObject* home = is_homeless ? state.names.main.get() : module.get();
     return find_unimportable(state, object, home, answer);
   }
-  const bool may_call_getattr =
+  const bool can_call_getattr =
       context.by_value.any() && PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 2;
-  if (!may_call_getattr) return {};
+  if (!can_call_getattr) return {};
   PyObject* callable = PyTuple_GET_ITEM(answer, 0);
   PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
   PyObject* builtins = PyModule_GetDict(state.builtins.get());

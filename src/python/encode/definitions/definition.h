@@ -29,8 +29,8 @@ struct Definition {
     enum class Of : std::uint8_t { kReference, kModule, kCode };
     Of of;
     std::uint8_t size;         // Bytes of its token, which the payload replaces.
-    std::uint32_t position;    // Of the token, in the bytes.
-    std::uint32_t number = 0;  // In the definition; for code, in the order of bodies.
+    std::uint32_t position;    // The offset of the token in the bytes.
+    std::uint32_t number = 0;  // Local number; for code, in the order of bodies.
   };
   // The node to which a reference refers: one in the bytes, or one of another
   // definition.
@@ -45,12 +45,12 @@ struct Definition {
   };
   struct Flow {
     VisitedIndex function;
-    Ref code;  // Of annotations; null for the code of the function.
+    Ref code;  // The code of annotations; null: that of the function.
   };
   // The value of a global of its functions, to which other definitions may refer.
   struct Global {
     std::string name;
-    std::uint64_t start, end;  // Of the value, in the bytes.
+    std::uint64_t start, end;  // Offsets of the value in the bytes.
     VisitedIndex object{};
   };
 

@@ -33,7 +33,7 @@ CacheSlot* find_slot(State& state, PyObject* object, bool makes = false) {
   return &info->slot;
 }
 
-bool may_be_unit(PyObject* object) {
+bool can_be_unit(PyObject* object) {
   return PyFunction_Check(object) ||
          (PyType_CheckExact(object) &&
           PyType_HasFeature(as_type(object), Py_TPFLAGS_HEAPTYPE));
@@ -51,7 +51,7 @@ bool ensure_id(const State& state, PyObject* type) {
     ObjectIds().id_of(state, type);
   } catch (const PyError&) {
     if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
-    ignore_error(PyExc_Exception);  // It is raised again when the class is written.
+    ignore_error(PyExc_Exception);  // Writing the class raises it again.
     return false;
   }
   return tracked_id(state, type) != nullptr;
@@ -90,14 +90,14 @@ CacheSlot* ClassCache::find(PyObject* type) {
 CacheSlot& ClassCache::slot(PyObject* type) {
   if (CacheSlot* found = find(type)) return *found;
   entries_.erase(type);
-  if (entries_.size() == kMost) entries_.clear();
+  if (entries_.size() == kMaxEntries) entries_.clear();
   Ref reference = Ref::steal(PyWeakref_NewRef(type, nullptr));
   return entries_.emplace(type, Entry{std::move(reference), {}}).first->second.slot;
 }
 
 void resolve_unit(State& state, CodeInfos& infos, Unit& unit) {
   PyObject* object = unit.object.get();
-  if (!may_be_unit(object)) return;
+  if (!can_be_unit(object)) return;
   constexpr std::size_t kUsual = 8;
   unit.visited.reserve(kUsual);
   CacheSlot* slot = find_slot(state, object);

@@ -48,7 +48,7 @@ class ClassCache {
   CacheSlot& slot(PyObject* type);
 
  private:
-  static constexpr std::size_t kMost = 256;  // Beyond this, the table is cleared.
+  static constexpr std::size_t kMaxEntries = 256;  // Beyond this, the table is cleared.
 
   struct Entry {
     Ref type;  // A weak reference.
@@ -91,7 +91,7 @@ struct WrittenDefinitions {
 
   std::vector<std::uint8_t> bytes;    // Everything before the value.
   std::vector<std::uint64_t> shared;  // Positions of the nodes that are referred to.
-  std::vector<Start> starts;          // Of each definition.
+  std::vector<Start> starts;          // The start of each definition.
 
   // The position of a place in a definition.
   std::uint64_t position_of(const Place& place) const {
@@ -142,14 +142,14 @@ class CachedSections {
 
  private:
   std::vector<std::uint8_t> manifest_, code_, source_locations_, sources_;
-  std::vector<BytesView> bodies_;  // Of `code_`.
+  std::vector<BytesView> bodies_;  // The code bodies in `code_`.
 };
 
 // The head of an envelope in whose value only data follows. Programs send the same
 // functions and classes with other data again and again.
 struct CachedHead {
   std::vector<std::shared_ptr<const Definition>> definitions;
-  std::vector<std::vector<Place>> needs;  // Of each definition.
+  std::vector<std::vector<Place>> needs;  // The needs of each definition.
   WrittenDefinitions written;
   CachedSections sections;
   LookupTrace trace;
@@ -172,14 +172,14 @@ class CachedHeads {
   }
   // Does nothing if the head is too large.
   void store(CachedHead head) {
-    if (head.sections.size() + head.written.bytes.size() > kMostBytes) return;
-    if (heads_.size() == kMost) heads_.pop_back();
+    if (head.sections.size() + head.written.bytes.size() > kMaxBytes) return;
+    if (heads_.size() == kMaxEntries) heads_.pop_back();
     heads_.insert(heads_.begin(), std::make_shared<const CachedHead>(std::move(head)));
   }
 
  private:
-  static constexpr std::size_t kMost = 64;
-  static constexpr std::size_t kMostBytes = 32 << 10;  // Of one head.
+  static constexpr std::size_t kMaxEntries = 64;
+  static constexpr std::size_t kMaxBytes = 32 << 10;  // The size of one head.
 
   std::vector<std::shared_ptr<const CachedHead>> heads_;  // The last used first.
 };

@@ -17,7 +17,7 @@ namespace {
 using wire::NodeTag;
 using Kind = VisitedObject::Kind;
 
-constexpr std::size_t kMostBytes = 16 << 10;  // Of one definition.
+constexpr std::size_t kMaxBytes = 16 << 10;  // The size of one definition.
 
 using envelope::CursorEvent;
 using wire::Token;
@@ -206,7 +206,7 @@ std::shared_ptr<const Definition> PayloadDefinitions::encode(
     graph.encode_definition(root);
   } catch (const PyError&) {
     if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw;
-    ignore_error(PyExc_Exception);  // It is raised again when the object is written.
+    ignore_error(PyExc_Exception);  // Writing the object raises it again.
     return nullptr;
   }
   return make(graph, component, units, std::move(needs));
@@ -218,7 +218,7 @@ std::shared_ptr<const Definition> PayloadDefinitions::make(
     std::vector<Definition::VisitedIndex> needs) {
   EncodeContext& written = graph.context();
   const BytesView bytes = written.out.view();
-  if (bytes.size() > kMostBytes || !is_of_code(bytes) ||
+  if (bytes.size() > kMaxBytes || !is_of_code(bytes) ||
       !written.out.insertions().empty() || written.stored.count() != 0 ||
       written.objects.has_restarts() || written.arrays.any() ||
       written.namespaces.has_twins()) {

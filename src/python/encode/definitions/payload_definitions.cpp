@@ -25,7 +25,7 @@ namespace {
 using Kind = VisitedObject::Kind;
 // Larger groups of functions and classes that reach each other do not become
 // definitions, because each of them starts a walk for cycles of its own.
-constexpr std::size_t kMostUnits = 256;
+constexpr std::size_t kMaxUnits = 256;
 
 // Distinguishes the members of a cycle independently of the order of the walk.
 std::tuple<std::string, std::string, std::string, int> name_of_member(
@@ -131,7 +131,7 @@ class PayloadWriter {
   wire::Writer out_;
   WrittenDefinitions written_;
   std::vector<Place> referents_;
-  std::unordered_map<std::uint64_t, std::uint64_t> numbers_;  // Of `referents_`.
+  std::unordered_map<std::uint64_t, std::uint64_t> numbers_;  // In `referents_`.
 };
 
 }  // namespace
@@ -212,11 +212,11 @@ bool PayloadDefinitions::try_define(PyObject* object) {
 
 // Finds the strongly connected components of the vertices that this one reaches by
 // value and that are not defined yet (R. Tarjan, Depth-first search and linear graph
-// algorithms, 1972). False if one of them cannot be a definition. At most kMostUnits
+// algorithms, 1972). False if one of them cannot be a definition. At most kMaxUnits
 // deep.
 bool PayloadDefinitions::find_components(Vertex& vertex, ComponentSearch& search) {
   vertex.number = vertex.lowest = ++walked_;
-  vertex.is_refused = vertex.is_refused || walked_ - search.walked_before > kMostUnits;
+  vertex.is_refused = vertex.is_refused || walked_ - search.walked_before > kMaxUnits;
   if (vertex.is_refused) return false;
   vertex.is_open = true;
   search.open.push_back(&vertex);

@@ -38,7 +38,7 @@ struct IncludedDefinition {
   std::shared_ptr<const Definition> definition;
   ArenaVector<Unit*> units;       // By Definition::VisitedIndex::unit.
   ArenaVector<Place> needs;       // Places of the definition's needs, by number.
-  ArenaVector<Ref> code_objects;  // Of its functions, which may get other code later.
+  ArenaVector<Ref> code_objects;  // The code of its functions, which may change later.
   std::vector<std::uint32_t> modules, code;  // Their numbers in the payload.
   bool was_cached = false;                   // It was not made for this payload.
   bool is_cached = false;                    // Later payloads can use it.
@@ -108,7 +108,7 @@ class PayloadDefinitions {
 
     Unit unit;
     std::size_t number = 0, lowest = 0;  // In the order of the search.
-    bool is_open = false;                // Its component is not complete.
+    bool is_open = false;                // The component of the node is not complete.
     bool is_refused = false;
     std::size_t component_size = 0;  // Set in the first member of a component.
   };

@@ -41,7 +41,7 @@ bool Label::evaluates() const {
 namespace {
 
 // The most attributes of one object or class that are compared.
-constexpr Py_ssize_t kMostAttributes = 64;
+constexpr Py_ssize_t kMaxAttributes = 64;
 
 bool is_name(PyObject* key) {
   return PyUnicode_CheckExact(key) && is_attribute_name(key);
@@ -82,8 +82,8 @@ bool has_in_dict(PyObject* owner, PyObject* name, PyObject* value) {
 Ref in_dict(PyObject* owner, PyObject* value) {
   const Ref dict = instance_dict(owner);
   if (!dict || !PyDict_CheckExact(dict.get())) return {};
-  if (PyDict_GET_SIZE(dict.get()) > kMostAttributes) return {};
-  for (const auto& [key, held] : PairsOf(dict.get())) {
+  if (PyDict_GET_SIZE(dict.get()) > kMaxAttributes) return {};
+  for (const auto& [key, held] : DictItems(dict.get())) {
     if (held != value || !is_name(key)) continue;
     if (!is_data_descriptor(_PyType_Lookup(Py_TYPE(owner), key))) {
       return Ref::share(key);
@@ -96,8 +96,8 @@ Ref in_dict(PyObject* owner, PyObject* value) {
 Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
   PyObject* dict = type->tp_dict;
   if (dict == nullptr) return {};  // A static type of the interpreter.
-  Py_ssize_t left = kMostAttributes;
-  for (const auto& [key, held] : PairsOf(dict)) {
+  Py_ssize_t left = kMaxAttributes;
+  for (const auto& [key, held] : DictItems(dict)) {
     if (!Py_IS_TYPE(held, &PyMemberDescr_Type) || !is_name(key)) continue;
     if (left-- == 0) break;
     const Ref found =
