@@ -15,7 +15,7 @@ COLUMNS = (*PEERS, "msgpack")
 class Peer(NamedTuple):
     dumps: Callable
     loads: Callable
-    # The same with buffers out of band: object -> (bytes, buffers), and back.
+    # dumps and loads with buffers out of band: object -> (bytes, buffers), and back.
     dumps_out_of_band: Callable | None = None
     loads_out_of_band: Callable | None = None
 

@@ -82,10 +82,10 @@ void check_texts(const waybill::envelope::Sources& sources, std::size_t size) {
 void check_pythons(const Envelope& envelope, const waybill::envelope::Sources& sources,
                    const std::set<std::uint32_t>& used) {
   require(waybill::check_python(envelope, kSender).has_value());
-  const bool all_have = std::ranges::all_of(
+  const bool has_all_sources = std::ranges::all_of(
       used, [&](std::uint32_t code) { return sources.unit_of(code) != nullptr; });
   const auto runs = waybill::check_python(envelope, kOther);
-  require(runs.has_value() == all_have);
+  require(runs.has_value() == has_all_sources);
   require(runs || runs.error().code == waybill::ErrorCode::kPythonMismatch);
 }
 

@@ -41,7 +41,7 @@ SHARED: list[object] = ["shared"]
 LOOP: dict[str, object] = {"shared": SHARED, "again": SHARED}
 LOOP["self"] = LOOP
 
-#: Objects that call, when they are loaded, what fuzz_loads lets them call.
+#: Objects whose loading calls only callables that fuzz_loads allows.
 OBJECTS = {
     "date": datetime.date(2024, 2, 29),
     "moments": [datetime.datetime(2024, 2, 29, 1), datetime.timedelta(1, 2, 3)] * 2,
@@ -75,8 +75,8 @@ class Counter:
         return super().__hash__() + self.__count
 
 
-#: What travels with source, in texts that are compressed and texts that are not. None
-#: has other code in it: the harness has two bodies.
+#: Functions that are sent with source, in texts that are compressed and texts that are
+#: not. None has nested code, because the harness has two code bodies.
 WITH_SOURCE = {
     "function": [scaled],
     "lambda": [lambda x, y=1: x + y],
@@ -226,7 +226,7 @@ def enumerators(name: str) -> Iterator[tuple[str, int]]:
 
 
 def dictionary_entries() -> Iterator[tuple[str, bytes]]:
-    """What mutations may put into wire formats: a name for people, and the bytes."""
+    """Pieces of wire formats for mutations: a readable name, and the bytes."""
     for number in (0xC0, 0xC2, 0xC3, 0xC4, 0xCA, 0xCB, 0xCD, 0xCF, 0xD3, 0xD9, 0xDC):
         yield f"lead_{number:02x}", bytes([number])
     for number in (0x80, 0x81, 0x90, 0x91, 0x92, 0x93, 0xA1):

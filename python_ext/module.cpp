@@ -289,7 +289,7 @@ int execute(PyObject* module) {
   State* state = new (PyModule_GetState(module)) State;
   PyObject* done = guarded([&] {
     demand_gil();
-    // Python's half uses these functions when start() imports it.
+    // The Python modules that start() imports use these functions.
     check(PyModule_AddFunctions(module, kClassMethods));
     waybill::py::start(*state);
     check(PyModule_AddFunctions(module, kSecurityMethods));

@@ -42,7 +42,7 @@ template <typename Options, std::size_t kCount>
 void store_all(PyObject* dict, const OptionRow<Options> (&rows)[kCount],
                Options& options) {
   if (!PyDict_Check(dict)) {
-    PyErr_SetString(PyExc_TypeError, "the options are a dict");
+    PyErr_SetString(PyExc_TypeError, "the options should be a dict");
     throw PyError();
   }
   PyObject *name, *value;  // Borrowed from the dict.

@@ -95,7 +95,7 @@ Ref text_of_step(PyObject*, PyObject* const* arguments) {
   const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
   const std::size_t index = index_of(arguments[2]);
   if (index < steps.size()) return text(step_text(file.envelope(), steps[index]));
-  PyErr_SetString(PyExc_IndexError, "no such step");
+  PyErr_SetString(PyExc_IndexError, "there is no step at this index");
   throw PyError();
 }
 

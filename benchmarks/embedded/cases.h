@@ -1,6 +1,6 @@
 #pragma once
 
-// What the encoder writes and the decoder reads, as source that calls it `it`.
+// The objects of the encoder and decoder benchmarks, as source that binds each to `it`.
 
 #include <benchmark/benchmark.h>
 

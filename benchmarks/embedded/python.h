@@ -9,10 +9,11 @@
 
 namespace waybill::bench {
 
-// What the library keeps for the interpreter of this process.
+// The state of the library for the interpreter of this process.
 py::State& state();
 
-// What `source` calls `it`, run in a namespace of its own as if it stood in __main__.
+// The object that `source` binds to `it`. The source runs in a namespace of its own,
+// whose __name__ is __main__.
 py::Ref made_by(const char* source);
 
 }  // namespace waybill::bench

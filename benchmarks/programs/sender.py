@@ -169,8 +169,8 @@ def dumps_each(serializer, objects):
 
 
 def dumps_prepared(serializer, calls):
-    """The same for calls, whose functions are prepared if the serializer can. msgpack
-    packs the arguments alone, since it cannot send functions."""
+    """A function that dumps all calls, with prepared functions if the serializer has
+    them. msgpack packs the arguments alone, since it cannot send functions."""
     if serializer == "msgpack":
         pack = importlib.import_module(serializer).packb
         return lambda: [pack((args, kwargs)) for _, args, kwargs in calls]

@@ -42,7 +42,7 @@ def check_with(options: str, may_call: bool) -> Callable[[bytes], None]:
 
 
 def attempt(data: bytes, options: dict[str, Any]) -> tuple[Any, bool]:
-    """What loads() gives, and True; or the error, and False."""
+    """The object that loads() returns, and True; or its error, and False."""
     try:
         return waybill.loads(data, **options), True
     except waybill.DecodeError as error:

@@ -76,7 +76,7 @@ class Recipe:
         return [self.pick() for _ in range(self.byte() % 8)]
 
     def key(self) -> Hashable:
-        """What can be hashed; no functions, whose order in sets is not fixed."""
+        """A hashable object; no function, whose order in sets is not fixed."""
         found: Any = self.pick()
         return found if is_plain(found) else self.signed(1)
 
@@ -148,7 +148,7 @@ def tie_cell(recipe: Recipe) -> None:
     recipe.cells[-1].cell_contents = recipe.pick()
 
 
-#: What a byte means, by its rest.
+#: The steps, by the value of a byte modulo their number.
 STEPS: tuple[Callable[[Recipe], Any], ...] = (
     lambda recipe: recipe.signed(1),
     lambda recipe: recipe.signed(8),
@@ -166,7 +166,7 @@ STEPS: tuple[Callable[[Recipe], Any], ...] = (
     lambda recipe: {recipe.key() for _ in range(recipe.byte() % 8)},
     lambda recipe: frozenset(recipe.key() for _ in range(recipe.byte() % 8)),
     lambda recipe: bytearray(recipe.take(recipe.byte() % 16)),
-    # Of plain objects: a slice that leads back to itself cannot travel.
+    # Made of plain objects: a slice in a cycle cannot be sent.
     lambda recipe: slice(recipe.key(), recipe.key(), recipe.key()),
     a_range,
     function,

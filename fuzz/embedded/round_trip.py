@@ -6,7 +6,7 @@ from same_graph import demand_same
 
 
 def check(data: bytes) -> None:
-    """Raises unless what a recipe makes comes back as it left."""
+    """Raises unless the object of a recipe is received as it was sent."""
     made = cook(data)
 
     sent = waybill.dumps(made)

@@ -44,7 +44,7 @@ def bits(value: Any) -> Any:
 class Comparison:
     def __init__(self) -> None:
         self.pending: list[tuple[Any, Any]] = []
-        # What each object of one side is on the other; both keep their objects alive.
+        # The counterpart of each object on the other side; both keep the objects alive.
         self.there: dict[int, Any] = {}
         self.back: dict[int, Any] = {}
 
@@ -100,7 +100,7 @@ class Comparison:
         elif kind is FunctionType:
             self.compare_functions(left, right)
         else:
-            raise Differs(f"{kind} is none that a recipe makes")
+            raise Differs(f"recipes make no {kind}; compare it here if they do now")
         return None
 
     def compare_cells(self, left: CellType, right: CellType) -> None:
@@ -117,7 +117,7 @@ class Comparison:
         for part in FUNCTION_PARTS:
             mine, other = getattr(left, part), getattr(right, part)
             if part in ("__closure__", "__dict__", "__annotations__", "__kwdefaults__"):
-                # Whether they are one object is nobody's business; their values are.
+                # Only the contents count: one side may share the object.
                 self.compare_parts(mine, other)
             else:
                 self.pending.append((mine, other))

@@ -62,7 +62,7 @@ class PayloadWriter {
 
   Bytes finish(std::vector<std::uint64_t>& shared) {
     shared.clear();
-    for (std::uint64_t number : in_order_) {
+    for (std::uint64_t number : ordered_numbers_) {
       // Keeps a reference without a target.
       const std::uint64_t origin =
           number < shared_.size() ? shared_[number] : UINT32_MAX;
@@ -74,15 +74,15 @@ class PayloadWriter {
 
  private:
   void write_reference(std::uint64_t number) {
-    const auto [found, is_new] = numbers_.try_emplace(number, in_order_.size());
-    if (is_new) in_order_.push_back(number);
+    const auto [found, is_new] = numbers_.try_emplace(number, ordered_numbers_.size());
+    if (is_new) ordered_numbers_.push_back(number);
     wire::Writer reference;
     reference.index(ExtType::kReference, found->second);
     append(out_, reference.view());
   }
 
   const std::vector<std::uint64_t> shared_;
-  std::vector<std::uint64_t> in_order_;
+  std::vector<std::uint64_t> ordered_numbers_;
   std::unordered_map<std::uint64_t, std::uint64_t> numbers_;
   std::unordered_map<std::uint64_t, std::uint64_t> positions_;
   Bytes out_;

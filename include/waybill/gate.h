@@ -60,7 +60,7 @@ class Gate {
   // KeyRing::check(), open_whole(), verify(), check_policy(), in this order, stopping
   // at the first failure. Does not check the Python version of code (check_python).
   //
-  // Errors: those of the four.
+  // Errors: those of these four functions.
   [[nodiscard]] Result<VerifiedEnvelope> open_trusted(BytesView bytes) const;
   template <TemporaryBytes Bytes>
   Result<VerifiedEnvelope> open_trusted(Bytes&& bytes) const = delete;

@@ -146,8 +146,8 @@ enum class FileEnd : std::uint8_t {
   kCut,
 };
 
-// The same with a separate head, which must stay unchanged while the file may change:
-// the result points into both.
+// open_mapped() with a separate head, which must stay unchanged while the file may
+// change: the result points into both.
 [[nodiscard]] Result<VerifiedEnvelope> open_mapped(BytesView head, BytesView file,
                                                    const Limits& limits,
                                                    FileEnd end = FileEnd::kWhole);

@@ -28,7 +28,7 @@ namespace waybill {
 enum class Request : std::uint8_t {
   kImport,  // A module, at load or when code runs.
   kLookup,  // An object of a module, by its qualified name.
-  kCall,    // A call of such an object while the payload is built.
+  kCall,    // A call of an object of a module, while the payload is built.
   kCode,    // Functions, classes, modules and code objects by value.
 };
 

@@ -325,12 +325,12 @@ enum class Objects : std::uint8_t {
   kStandard,  // Objects that data::Standard lists are values; others are refused.
 };
 
-// The same with a gate, which may require a signature. Only plain data is accepted,
+// read_value() with a gate, which may require a signature. Only plain data is accepted,
 // whatever the gate allows. Errors: those of Gate::open_trusted() too.
 [[nodiscard]] Result<data::Value> read_value(BytesView bytes, const Gate& gate,
                                              Objects objects = Objects::kRefused);
 
-// The same for an envelope that was verified with these limits.
+// read_value() for an envelope that was verified with these limits.
 [[nodiscard]] Result<data::Value> read_value(const VerifiedEnvelope& envelope,
                                              const Limits& limits = kStrictLimits,
                                              Objects objects = Objects::kRefused);

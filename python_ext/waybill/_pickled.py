@@ -63,7 +63,7 @@ class SharedObjects:
         self._lock = allocate_lock()
 
     def load(self, payload: bytes) -> Any:
-        # Earlier restrictions may have accepted what the present ones refuse.
+        # Earlier restrictions may have accepted a payload that the present ones refuse.
         key = restrictions(), payload
         with self._lock:
             cached = self._objects.get(key)

@@ -294,7 +294,8 @@ bool Evaluator::evaluate_name(const Instruction& instruction) {
   if (operation < Operation::kLoadGlobal || operation > Operation::kImportFrom) {
     return evaluate_call(instruction);
   }
-  if (name >= code_.names.size()) return malformed("no such name");
+  if (name >= code_.names.size())
+    return malformed("an instruction refers to a missing name");
   switch (operation) {
     case Operation::kLoadDictOrGlobal:
       drop(1);

@@ -123,7 +123,7 @@ struct Count {
 
 enum class Jump : std::uint8_t { kNone, kForward, kBackward };
 
-// What oparg must be, without its flag bits.
+// The values that oparg may have, without its flag bits.
 enum class Operand : std::uint8_t {
   kAny,
   kConstant,     // An index into co_consts,

@@ -82,7 +82,7 @@ def disagreements(opcodes):
         if kind == "kChoice" and not 0 < bits < 1 << 64:
             found.append(f"{name} has no choices that are known")
         lists = {each for each in LISTED if number in getattr(opcode, each)}
-        # Some versions list what is both under one of the two.
+        # Some versions list an opcode of two kinds under one of them.
         expected = {each for each, kinds in LISTED.items() if kind in kinds}
         if lists != expected and not (kind == "kCell" and lists == {"haslocal"}):
             found.append(f"{name} is {kind}, and in {sorted(lists)}")

@@ -167,7 +167,7 @@ for _test in ("FALSE", "TRUE", "NONE", "NOT_NONE"):
     for _way in ("", "FORWARD_", "BACKWARD_"):
         EFFECTS[f"POP_JUMP_{_way}IF_{_test}"] = ("kBranch", 1, 0)
 
-# (name, first version, last version): what is different there.
+# (name, first version, last version): the effect in these versions.
 VERSIONS = {
     ("END_FOR", 312, 312): ("kConsume", 2, 0),
     ("MAKE_FUNCTION", 311, 312): ("kMakeFunction", "1+parts", 1),
@@ -186,7 +186,8 @@ VERSIONS = {
     ("FOR_ITER", 315, 999): ("kForIndexedIterator", 0, 1),
 }
 
-# What a branch pushes when it jumps, if that differs from falling through.
+# The number of values that a branch pushes when it jumps, if it differs from falling
+# through.
 JUMP_PUSHES = {
     ("FOR_ITER", 311, 311): -1,  # The iterator is gone, too.
     ("SEND", 311, 311): 0,

@@ -94,7 +94,8 @@ class CoarseCollector {
       offset_ = instructions[i].offset;
       if (!add(instructions, i)) {
         return tl::unexpected(
-            Error{ErrorCode::kMalformed, offset_, "no such name, local or constant"});
+            Error{ErrorCode::kMalformed, offset_,
+                  "an instruction refers to a missing name, local or constant"});
       }
     }
     graph_.move_into(summary_);
@@ -219,8 +220,8 @@ Result<std::vector<std::uint8_t>> list_names(const CodeView& code,
   for (const bytecode::Instruction& instruction : flow.instructions) {
     if (use_of(instruction.operation) == 0) continue;
     if (instruction.argument >= uses.size()) {
-      return tl::unexpected(
-          Error{ErrorCode::kMalformed, instruction.offset, "no such name"});
+      return tl::unexpected(Error{ErrorCode::kMalformed, instruction.offset,
+                                  "an instruction refers to a missing name"});
     }
     if (instruction.operation == Operation::kDeleteName) {
       uses[instruction.argument] |= bytecode::kNameDeleted;

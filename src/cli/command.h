@@ -153,7 +153,7 @@ void declare_python(Options& options, Arguments& arguments);
 // in this program's folder, or that of PATH. `input`, if given, becomes stdin.
 Exit exec_python(const Arguments& arguments, std::vector<std::string> argv,
                  std::optional<BytesView> input = std::nullopt);
-// The same with the parsed command line.
+// exec_python() with the parsed command line.
 Exit exec_python(const Arguments& arguments);
 
 // --no-colours, and whether colours are wanted: stdout is a terminal, and neither the

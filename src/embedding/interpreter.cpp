@@ -220,7 +220,8 @@ Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
     return failure("Python cannot start: there is no program " + program);
   }
   if (!options.program.empty() && !can_be_python(program)) {
-    return failure(program + " is not a Python " + linked_version() + ", by its name");
+    return failure(program + " is not a Python " + linked_version() +
+                   ", judging by its name");
   }
   const PyStatus status = initialize(options, program);
   if (PyStatus_Exception(status)) return start_failure(status);
@@ -251,7 +252,7 @@ Result<void> Interpreter::finish() {
     return failure("only the thread that started Python can end it");
   }
   if (py::current_thread_state() == state_) {
-    return failure("Python cannot be ended in a GilScope");
+    return failure("Python cannot be ended in a GilScope; leave the scope first");
   }
   if (!begin_end()) {
     return failure(

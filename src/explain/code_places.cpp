@@ -82,11 +82,11 @@ std::vector<ConstantView> constants_of(const CodeFields& fields) {
 }
 
 std::uint32_t argument_count(const CodeFields& fields) {
-  constexpr std::uint32_t kHasStar = 0x04;
-  constexpr std::uint32_t kHasTwoStars = 0x08;
+  constexpr std::uint32_t kVarArgs = 0x04;
+  constexpr std::uint32_t kVarKeywords = 0x08;
   return fields.argument_count + fields.keyword_only_count +
-         ((fields.flags & kHasStar) != 0 ? 1 : 0) +
-         ((fields.flags & kHasTwoStars) != 0 ? 1 : 0);
+         ((fields.flags & kVarArgs) != 0 ? 1 : 0) +
+         ((fields.flags & kVarKeywords) != 0 ? 1 : 0);
 }
 
 // The location of the first instruction of a code body, as far as it is known.

@@ -19,7 +19,7 @@ std::string_view page_template();
 // breaks stay, since a remedy may have several lines.
 std::string visible(std::string_view text);
 
-// The same, escaped for HTML text and attributes.
+// The text of visible(), escaped for HTML text and attributes.
 std::string html_text(std::string_view text);
 
 // JSON in ASCII that cannot end the element that contains it.

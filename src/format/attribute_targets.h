@@ -14,7 +14,7 @@
 
 namespace waybill::envelope {
 
-// One such object. The views point into the payload.
+// An object that is the value of an attribute. The views point into the payload.
 struct AttributeTarget {
   std::uint64_t number;    // The number that references to it have.
   BytesView class_id;      // The id of the class.

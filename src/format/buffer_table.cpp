@@ -111,8 +111,7 @@ bool read_order(Reader& reader, bool& is_fortran) {
   if (!reader.next(token)) return false;
   if (token.type != TokenType::kBoolean) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
-                       "whether a stored buffer is in Fortran order should be a "
-                       "boolean");
+                       "the Fortran order of a stored buffer should be a boolean");
   }
   is_fortran = token.integer != 0;
   return true;

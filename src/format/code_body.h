@@ -41,7 +41,7 @@ std::uint64_t argument_names_in(const CodeFields& fields);
 // or counts that contradict each other.
 bool read_code_body(wire::Reader& reader, BytesView body, CodeFields& fields);
 
-// The same without an error; fields may be incomplete on failure.
+// Reads the body and reports no error; fields may be incomplete on failure.
 inline bool read_code_body(const CodeBody& body, CodeFields& fields) {
   wire::Reader reader(body.bytes, Limits{}, body.offset);
   return read_code_body(reader, body.bytes, fields);

@@ -106,7 +106,8 @@ bool read_record(Reader& reader, ImportRecord& record, std::uint64_t& file) {
     return false;
   }
   if (module.empty()) {
-    return reader.fail(ErrorCode::kMalformed, offset, "an import of no module");
+    return reader.fail(ErrorCode::kMalformed, offset,
+                       "an import without a module name");
   }
   record.module = module;
   record.time = static_cast<ImportTime>(time);

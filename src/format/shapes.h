@@ -18,8 +18,8 @@
 
 namespace waybill::envelope {
 
-// What a place accepts. An object is a value that Python code can hold: a plain value,
-// a node, or a back-reference.
+// The values that a place accepts. An object is a value that Python code can hold: a
+// plain value, a node, or a back-reference.
 enum class Rule : std::uint8_t {
   kObject,
   kObjectOrEmpty,  // An object, or kEmpty.
@@ -80,7 +80,7 @@ inline bool is_constant(Rule rule) {
   return rule == Rule::kConstant || rule == Rule::kConstantOrCode;
 }
 
-// Whether references may be in such a place, and may point to its value.
+// Whether a place with this rule may hold a reference, and be the target of one.
 inline bool is_referable(Rule rule) {
   return is_object(rule) || rule == Rule::kNamespace || rule == Rule::kCell;
 }

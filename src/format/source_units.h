@@ -57,7 +57,7 @@ struct Sources {
 // outside of the texts. Compressed texts are not decompressed.
 bool read_sources(wire::Reader& reader, std::size_t code_count, Sources& sources);
 
-// The same for a section that verify() has accepted, or an empty one.
+// The sources in a section that verify() has accepted, or in an empty section.
 Sources sources_of(const Envelope& envelope, const Section& section);
 
 // All texts, decompressed. Errors: kMalformed for damaged texts and invalid UTF-8.

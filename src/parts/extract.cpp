@@ -24,7 +24,7 @@ using envelope::reader_at;
 using wire::NodeTag;
 using wire::Token;
 
-// Whether such a node keeps its meaning outside its payload.
+// Whether a node of this shape keeps its meaning outside its payload.
 bool is_self_contained(const envelope::Shape& shape) {
   if (shape.request == Request::kCode || shape.request == Request::kImport)
     return false;

@@ -16,7 +16,7 @@ namespace waybill::py {
 Ref new_signing_key(SigningKey key);
 Ref new_key_ring();
 
-// The content of such a capsule, which must outlive the reference. Throws PyError:
+// The key or ring in a capsule, which must outlive the reference. Throws PyError:
 // TypeError for another object.
 const SigningKey& signing_key_of(PyObject* capsule);
 KeyRing& key_ring_of(PyObject* capsule);
@@ -27,7 +27,7 @@ Ref sign(const State& state, BytesView envelope, const SigningKey& key);
 // A capsule with a policy, parsed from its text. Throws PyError: ValueError for a text
 // that is not a policy.
 Ref new_policy(PyObject* text);
-// The policy in such a capsule. Throws PyError: TypeError for another object.
+// The policy in a capsule. Throws PyError: TypeError for another object.
 const Policy& policy_of(PyObject* capsule);
 
 // The options in a tuple (policy, keys, limits): capsules or None, and a tuple of

@@ -152,7 +152,7 @@ class Explainer {
       return "of " + std::to_string(PyObject_Size(object));
     }
     if (part.kind == Kind::kReference) return name_of_global(object);
-    if (part.kind != Kind::kValue || part.bytes < kLeastDetailed) return {};
+    if (part.kind != Kind::kValue || part.bytes < kMinDetailedBytes) return {};
     const Ref shape = Ref::steal_or_null(
         PyObject_CallOneArg(late(state_, &LateHelpers::shape_of), object));
     if (!shape) ignore_error(PyExc_Exception);
@@ -319,7 +319,7 @@ class Explainer {
         envelope::explained_source(*envelope, graph_.context().wants_source());
   }
 
-  static constexpr std::uint64_t kLeastDetailed = 1024;
+  static constexpr std::uint64_t kMinDetailedBytes = 1024;
 
   State& state_;
   GraphEncoder& graph_;

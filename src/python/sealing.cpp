@@ -265,7 +265,7 @@ void require_sound([[maybe_unused]] BytesView bytes) {
 #endif
 }
 
-// The same for an envelope in pieces.
+// require_sound() for an envelope in pieces.
 void require_sound_chunks([[maybe_unused]] PyObject* chunks) {
 #ifndef NDEBUG
   const Ref none = new_bytes({});

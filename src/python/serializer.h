@@ -19,7 +19,7 @@ void start(State& state);
 
 // An envelope as bytes. Throws PyError.
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks);
-// The same as a list of bytes-like objects; see seal_chunks().
+// An envelope as a list of bytes-like objects; see seal_chunks().
 Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks);
 
 // The imports that a payload of `object` would need. Objects that cannot be sent are

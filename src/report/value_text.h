@@ -37,7 +37,7 @@ ValueNames names_of(const Envelope& envelope);
 std::string value_text(wire::Reader reader, const ValueNames& names,
                        std::size_t max_text);
 
-// The same for a value that holds no code.
+// value_text() for a value that holds no code.
 std::string value_text(const ValueView& value, std::size_t max_text);
 
 // About the first, or last, `max_text` bytes, with "…" for the rest. The end of a path

@@ -24,7 +24,8 @@ struct Failure {
 // modules are not data.
 bool read_leaf(const wire::Token& token, data::Value& leaf);
 
-// Writes a leaf in canonical form. Returns false, and writes nothing, if it cannot.
+// Writes a leaf in canonical form. Returns false, sets `failure` and writes nothing if
+// the leaf cannot be encoded.
 bool write_leaf(const data::Value& leaf, wire::Writer& out, Failure& failure);
 
 // The object of the standard library, such as a date, a decimal or a path, that

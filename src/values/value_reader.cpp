@@ -275,8 +275,8 @@ class ValueBuilder {
     if (stack_.size() + target.cost.height > limits_.max_depth) {
       return fail(ErrorCode::kLimitExceeded, token.offset,
                   "more than the " + std::to_string(limits_.max_depth) +
-                      " containers inside each other that max_depth allows, with the "
-                      "targets of references");
+                      " containers inside each other that max_depth allows; the "
+                      "targets of references are counted");
     }
     if (!charge(token.offset, target.cost.values, target.cost.memory)) return false;
     place = *target.value;

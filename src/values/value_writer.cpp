@@ -84,8 +84,8 @@ bool is_fortran(const data::Array& array) {
 // The PEP 3118 format of an item. NumPy takes "l" for 64-bit ints where long has 64
 // bits.
 std::string format_of(const ArrayItem& item) {
-  constexpr bool kHasLong = sizeof(long) == sizeof(std::int64_t);
-  const bool is_long = kHasLong && item.size == 8 && !item.is_swapped;
+  constexpr bool kIsLong64Bit = sizeof(long) == sizeof(std::int64_t);
+  const bool is_long = kIsLong64Bit && item.size == 8 && !item.is_swapped;
   const auto at = [&](const char* letters) {
     return letters[std::countr_zero(item.size)];
   };

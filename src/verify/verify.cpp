@@ -45,7 +45,7 @@ Result<void> check_instructions(const Section& body, const envelope::CodeFields&
   return bytecode::check_soundness(code);
 }
 
-// The same for the line table of code with `code_size` bytes of instructions.
+// Checks the line table of code with `code_size` bytes of instructions.
 Result<void> check_lines(const Section& table, std::size_t code_size,
                          const PythonVersion& python) {
   if (!bytecode::is_known_version(envelope::version_of(python))) return {};

@@ -41,7 +41,7 @@ def restrict(
     given = {"policy": policy, "keys": keys, "limits": limits}
     if not any(value is not None for value in given.values()):
         raise TypeError("restrict() needs a policy, keys or limits")
-    # Not what is configured, which can be undone.
+    # Configured options do not count, because configure() can change them back.
     handle, ring, ceilings = (
         None if value is None else TABLE[name].convert(value)
         for name, value in given.items()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from waybill._modules.by_value import ByValue
 
 
-#: What a subclass of Pickler may define.
+#: Hooks that a subclass of Pickler may define.
 _HOOKS = "persistent_id", "reducer_override", "dispatch_table"
 
 

@@ -1,1 +1,1 @@
-"""Classes by value: taken apart, made, and recognized."""
+"""Classes by value: split into parts, made from them, and recognized."""

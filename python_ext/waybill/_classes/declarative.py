@@ -202,7 +202,7 @@ def reduce_attribute(obj):
     return getattr, (obj.class_, obj.key)
 
 
-#: Rows of _reducers.
+#: Reducers by type: rows of the table in _reducers.
 ROWS = {
     "sqlalchemy.orm.attributes InstrumentedAttribute": reduce_attribute,
     "sqlalchemy.orm.decl_api registry": reduce_registry,

@@ -45,9 +45,9 @@ def class_parts(cls: Any) -> Any:
     """The parts of a class: metaclass, name, bases, namespace, attributes.
 
     The class is made with the namespace; the attributes are set afterwards, so that
-    they may refer to the class. Two str instead of the parts are a module and the name
-    of the class in it, for a class whose own names are wrong; a callable and its
-    arguments are those of a reducer.
+    they may refer to the class. For a class whose own names are wrong, the result is
+    two str: a module, and the name of the class in it. For a class that a reducer makes
+    it is a callable and its arguments.
     """
     found = _foreign_parts(cls)
     if found is not None:

@@ -83,7 +83,7 @@ _NUMPY_LIB = """
     nanfunctions npyio polynomial shape_base stride_tricks twodim_base type_check
     ufunclike utils
 """
-#: Names at the top of numpy 1, and what these are in numpy 2.
+#: Top-level names of numpy 1, each followed by its name in numpy 2.
 _NUMPY_NAMES = """
     float_ float64 complex_ complex128 cfloat complex128 singlecomplex complex64
     longcomplex clongdouble longfloat longdouble clongfloat clongdouble string_ bytes_

@@ -21,7 +21,7 @@ _PUBLIC_NAMES = {
 }
 
 
-#: What to do without ``replace``, by the name of the type.
+#: Remedies other than ``replace``, by the name of the type.
 _ALTERNATIVES = {
     "generator": "pass what it yields as a list",
     "coroutine": "call its function inside of the task",
@@ -36,7 +36,7 @@ _ALTERNATIVES = {
 
 
 def remedy(obj: object, reason: str, path: str = "") -> str:
-    """What the sender can do about an object that cannot be sent for this reason; "" if
+    """The sender's remedy for an object that cannot be sent for this reason; "" if
     unknown. ``path``: an expression for the object, or "". The extension calls it."""
     if isinstance(obj, type) or "by value" in reason:
         # A replacement would be useless.

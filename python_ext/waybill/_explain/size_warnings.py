@@ -62,17 +62,18 @@ def warn(
     frame, is_of_program = _caller()
     line = _line_of(frame)
     if is_given:
-        _show(_text(size, obj, encoding)[0], frame)
+        _warn(_text(size, obj, encoding)[0], frame)
         return
     if is_of_program:
         if line in _reported:
             return
         text, parts = _text(size, obj, encoding)
     else:
-        like = line, f"{size:.1e}"
+        place_and_size = line, f"{size:.1e}"
         if len(_counts) >= _MAX_ENTRIES:
             _counts.clear()
-        count = _counts[like] = _counts.get(like, 0) + 1
+        count = _counts.get(place_and_size, 0) + 1
+        _counts[place_and_size] = count
         if count & (count - 1):
             return
         text, parts = _text(size, obj, encoding)
@@ -80,7 +81,7 @@ def warn(
         if parts in _reported:
             return
     # Recorded afterwards, since a filter may turn the warning into an error.
-    _show(text, frame)
+    _warn(text, frame)
     if len(_reported) >= _MAX_ENTRIES:
         _reported.clear()
     _reported.update((line, parts))
@@ -155,7 +156,7 @@ def _line_of(frame: FrameType | None) -> tuple[str, int]:
     return (frame.f_code.co_filename, frame.f_lineno) if frame else ("sys", 1)
 
 
-def _show(text: str, frame: FrameType | None) -> None:
+def _warn(text: str, frame: FrameType | None) -> None:
     space = frame.f_globals if frame else vars(sys)
     warnings.warn_explicit(
         text,

@@ -18,7 +18,7 @@ def plan_of_arrays(places):
     ``places`` are all arrays of a payload that may share memory: (address of the
     first byte, address after the last, array), in ascending order. The plan is called
     with (array, address of its first byte, address after its last, address of its first
-    item), and returns the value of a reducer, or None for an array that travels by
+    item), and returns the result of a reducer, or None for an array that travels by
     itself. It keeps the arrays alive.
     """
     storages = _storages_of(places)

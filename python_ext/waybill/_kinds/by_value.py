@@ -11,7 +11,7 @@ from waybill._kinds import context_variables, marks
 
 
 def take_global_apart(obj, name, is_there, by_value=()):
-    """The value of a reducer for an object whose ``__reduce__`` returned a name.
+    """The result of a reducer for an object whose ``__reduce__`` returned a name.
 
     `is_there`: whether a module of the sender has it; else a payload has defined it.
     """
@@ -30,7 +30,7 @@ def _is_free_lock(obj):
 
 
 def fresh_global(obj):
-    """The value of a reducer that makes a new thread-local or lock; None for any other
+    """The result of a reducer that makes a new thread-local or lock; None for any other
     object and for a locked lock.
 
     A thread-local travels without its values: each thread has its own, and a new thread

@@ -6,7 +6,8 @@ import types
 
 
 def reduce_cached_property(obj):
-    # A new one: 3.11 stores a lock in it, and 3.13 the module of the function.
+    # The receiver makes a new property: 3.11 stores a lock in it, and 3.13 the module
+    # of the function.
     state = {k: v for k, v in vars(obj).items() if k not in ("func", "lock")}
     if state.get("__module__") == obj.func.__module__:
         del state["__module__"]

@@ -5,7 +5,7 @@ import types
 
 # Set before _fields_, whose layout depends on them; each can be set only once.
 _LAYOUT = ("_swappedbytes_", "_pack_", "_align_", "_layout_", "_anonymous_", "_fields_")
-# Read when such a class is made.
+# Attributes that ctypes reads when it makes a class.
 _NEEDED = ("_type_", "_length_", "_flags_", "_restype_", "_argtypes_")
 _SWAPPED_TYPES = ("__ctype_be__", "__ctype_le__")
 _GENERATED = (types.GetSetDescriptorType, types.ClassMethodDescriptorType)

@@ -32,9 +32,9 @@ _by_address: dict[int, _Reference] = {}
 
 
 def take_apart(obj, name, is_there):
-    """The value of a reducer for such an object.
+    """The result of a reducer for a mark.
 
-    `is_there`: whether the module that it names has it under that name.
+    `is_there`: whether the module of the mark has it under `name`.
     """
     cls = type(obj)
     module = getattr(obj, "__module__", None)

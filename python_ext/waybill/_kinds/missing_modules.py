@@ -66,7 +66,7 @@ class StandIn(types.ModuleType):
 
 
 def stand_in_answer(obj, missing, module, path):
-    """The value of a reducer for ``missing``, a module in C, or for its content.
+    """The result of a reducer for ``missing``, a module in C, or for its content.
 
     ``obj`` is ``module.path``; ``path`` is None if no module has it.
     """

@@ -33,12 +33,12 @@ def reduce_context(obj):
 def reduce_constant(obj):
     place = place_of(obj)
     if place is None:
-        raise TypeError(f"{obj!r} is a constant that its context does not have")
+        raise TypeError(f"{obj!r} is not an attribute of its context; define it there")
     return place
 
 
 def place_of(obj):
-    """The value of a reducer that finds an object among the attributes of the context
+    """The result of a reducer that finds an object among the attributes of the context
     that made it; None if it is not there."""
     held = vars(obj) if isinstance(obj, type) else vars(type(obj))
     for key in _CONTEXT:

@@ -220,7 +220,7 @@ class Arrived:
             return self._objects[position]
         except KeyError:
             raise DecodeError(
-                f"no object at byte {position} of a payload inside of this one"
+                f"no object begins at byte {position} of the nested payload"
             ) from None
 
 

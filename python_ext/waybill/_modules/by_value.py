@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from typing import Any, NoReturn, TypeAlias
 
-    #: What ``by_value`` may be: one module or package, or several; objects or names.
+    #: Values of ``by_value``: one module or package, or several; objects or names.
     ByValue: TypeAlias = ModuleType | str | Iterable[ModuleType | str]
 
 #: A reserved name in ``by_value``, for "all modules that are not installed".
@@ -202,7 +202,7 @@ class Service(NamedTuple):
     module: ModuleType
     #: The received module of this name before, and the names that it was given.
     before: ModuleType | None
-    lent: list[str]
+    added_names: list[str]
 
 
 def serve(name: str, module: ModuleType) -> Service:
@@ -216,18 +216,18 @@ def serve(name: str, module: ModuleType) -> Service:
         sys.meta_path.append(_finder)
     if before is module:
         return Service(name, module, None, [])
-    lent = []
+    added_names = []
     for key, value in vars(module).items():
         if key not in vars(before):
             vars(before)[key] = value
-            lent.append(key)
-    return Service(name, module, before, lent)
+            added_names.append(key)
+    return Service(name, module, before, added_names)
 
 
 def take_back(service: Service) -> None:
     """Undoes ``serve`` for a payload that failed."""
     if service.before is not None:
-        for key in service.lent:
+        for key in service.added_names:
             vars(service.before).pop(key, None)
     elif _finder.modules.get(service.name) is service.module:
         del _finder.modules[service.name]

@@ -98,4 +98,5 @@ class Replacements:
 
 def _check(choice: object) -> None:
     if choice not in REPLACEMENTS:
-        raise ValueError(f"replace: {choice!r} is none of {', '.join(REPLACEMENTS)}")
+        choices = ", ".join(REPLACEMENTS)
+        raise ValueError(f"replace: {choice!r} should be one of {choices}")

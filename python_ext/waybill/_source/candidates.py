@@ -108,24 +108,24 @@ def _class_annotations_unit(
     """
     place, pieces = annotated.place, annotated.pieces
     is_one_line = pieces[0][0] == place.line
-    at_line = place.line if is_one_line else place.line + 1
-    at_column = 0
+    next_line = place.line if is_one_line else place.line + 1
+    next_column = 0
     parts: list[str] = []
     for piece in pieces:
         line, column, end_line, end_column, value_line, value_column, is_inner = piece
-        if line == at_line and at_column:
-            parts.append(";" + " " * (column - at_column - 1))
+        if line == next_line and next_column:
+            parts.append(";" + " " * (column - next_column - 1))
         else:
             # Annotations in blocks get the same indent as the others.
-            indent = 0 if is_one_line and line == at_line else place.column
-            parts.append("\n" * (line - at_line) + " " * indent)
+            indent = 0 if is_one_line and line == next_line else place.column
+            parts.append("\n" * (line - next_line) + " " * indent)
             parts.append("if _: " if is_inner else "")
         parts.append(source.slice(line, column, end_line, end_column))
         between = source.slice(end_line, end_column, value_line, value_column)
         closing = between.partition("=")[0].rstrip()
         parts.append(closing)
-        at_line = end_line + closing.count("\n")
-        at_column = end_column + len(closing.encode()) if "\n" not in closing else 1
+        next_line = end_line + closing.count("\n")
+        next_column = end_column + len(closing.encode()) if "\n" not in closing else 1
     unit = _make_unit(index, CLASS_ANNOTATE, "".join(parts), place.scope, code)
     return unit._replace(column=pieces[0][1]) if is_one_line else unit
 

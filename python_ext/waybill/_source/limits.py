@@ -44,7 +44,7 @@ def check(unit: Unit, features: dict[str, int]) -> None:
     inside = [] if unit.class_name is None else [unit.class_name]
     for name in (*own, *inside, *unit.free_names, *unit.imports):
         if not _is_name(name):
-            raise UnitError(f"{subject} has {name[:100]!r} for a name")
+            raise UnitError(f"{subject} has the invalid name {name[:100]!r}")
     for name in unit.futures:
         if name not in features:
             raise UnitError(f"{subject} needs the feature {name[:100]!r}")

@@ -202,7 +202,7 @@ class Part:
         return self._opened.build(self._offset, True)
 
     def keys(self) -> list[Any]:
-        """What ``part[…]`` accepts, in order: keys, indices or names of attributes."""
+        """The keys of ``part[…]`` in order: dict keys, indices or attribute names."""
         made: dict[int, Any] = {}
         keys = []
         for key, key_offset in _core.part_keys(self._opened.handle, self._offset):

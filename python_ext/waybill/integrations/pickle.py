@@ -343,7 +343,7 @@ class OutOfBand:
 _PROTOCOL = b"\x80\x05"
 _START = _PROTOCOL + b"\x8c\x10waybill._pickled\x8c\x04load\x93"
 _NEXT_BUFFER, _READONLY_BUFFER = b"\x97", b"\x98"
-# The same with `load_or`, for a fallback.
+# The start with `load_or`, for a payload with a fallback.
 _START_OR = _PROTOCOL + b"\x8c\x10waybill._pickled\x8c\x07load_or\x93"
 # Tuples of one, two and three items; the call, the end.
 _TUPLES, _CALL_AND_STOP = (b"\x85", b"\x86", b"\x87"), b"R."

@@ -1,9 +1,9 @@
-// Draws a view, and says of each rectangle what it is: in the panel and in its name.
+// Draws a view. Describes each rectangle in its label, and in the panel on request.
 
 const chart = document.getElementById("chart");
 const details = document.getElementById("details");
 const ROW = 26;
-const MOST_TOLD = 5; // Blockers that the panel tells of, where one marker has more.
+const MAX_LISTED = 5; // Blockers of one marker that the panel lists.
 
 let view = count ? viewOf(0) : null;
 let items = [];
@@ -24,7 +24,7 @@ function titleOf(item) {
   return text("variable", item.part) || data.step[item.part];
 }
 
-// Of a blocker, what stands after the part that holds it.
+// The label of a blocker: its path, shortened.
 function lastStep(blocker) {
   return cut(blocker.short || blocker.path, 26);
 }
@@ -103,12 +103,12 @@ function tellBlockers(blockers) {
     return;
   }
   line("reason", counted(blockers.length, "object") + " cannot travel:");
-  for (const blocker of blockers.slice(0, MOST_TOLD)) {
+  for (const blocker of blockers.slice(0, MAX_LISTED)) {
     const row = make("p");
     row.append(make("code", "", cut(blocker.path, 200)), " " + blocker.type);
     details.append(row);
   }
-  if (blockers.length > MOST_TOLD) line("faint", "The table below has all, and what to do.");
+  if (blockers.length > MAX_LISTED) line("faint", "The table below has all, and what to do.");
 }
 
 // Fills the panel.

@@ -1,17 +1,18 @@
-// Where the rectangles of a view are. A view is a part, or a range of what it holds:
-// parts that are too narrow are summed up in one rectangle, which is a view as well, so
-// that all of 100,000 parts can be reached.
+// Lays out the rectangles of a view. A view is a part, or a range of its children.
+// Children that are too narrow share one rectangle, which opens as a view of its own.
+// So each of 100,000 parts can be reached.
 
-const NARROWEST = 3; // Pixels of a part that is drawn by itself.
-const NARROWEST_SUM = 24; // Of several that are summed up, if there are so many.
-const ROOM = 12; // Pixels of what can lend some of them to what has none.
-const MARKER = 16; // Of what cannot travel, which may have no bytes.
-const WIDEST_MARKER = 190;
-const MOST_ROWS = 30;
-// What is narrow can be deep, and nobody reads it: some rows of it do.
+// Widths are in pixels.
+const MIN_WIDTH = 3; // A rectangle of one part.
+const MIN_SUM_WIDTH = 24; // A rectangle that children share, except the last one.
+const MIN_PARENT_WIDTH = 12; // A parent that shows children of less than a pixel.
+const MIN_MARKER_WIDTH = 16; // The marker of a blocker, which may have no bytes.
+const MAX_MARKER_WIDTH = 190;
+const MAX_ROWS = 30;
+// Parts below this width may be nested deeply, and their text cannot be read.
 const NARROW = 40;
-const MOST_NARROW_ROWS = 12;
-const MOST_ITEMS = 4000;
+const MAX_NARROW_ROWS = 12;
+const MAX_ITEMS = 4000;
 
 const viewOf = (part) => ({ part, from: firstChild[part], to: firstChild[part + 1], isSum: false });
 
@@ -24,8 +25,8 @@ function viewBytes(view) {
 
 const isWhole = (item) => !item.isSum && !item.blockers;
 
-// The rectangles of what one holds, from its left edge on. Where nothing in the view has
-// bytes, all are as wide.
+// Adds the rectangles of the children, from the left edge of `item` on. If no part in
+// the view has bytes, all get the same width.
 function split(item, add) {
   const isEven = item.row === 0 && item.bytes === 0;
   const whole = isEven ? item.to - item.from : item.bytes;
@@ -37,14 +38,14 @@ function split(item, add) {
   while (at < item.to) {
     const from = at;
     let size = sizeAt(at++);
-    const isSum = size * scale < NARROWEST;
-    while (isSum && at < item.to && size * scale < NARROWEST_SUM) size += sizeAt(at++);
+    const isSum = size * scale < MIN_WIDTH;
+    while (isSum && at < item.to && size * scale < MIN_SUM_WIDTH) size += sizeAt(at++);
     let width = Math.min(size * scale, right - left);
     if (width < 1) {
-      // What is left is hardly anything, and can be reached all the same.
-      if (item.width < ROOM) break;
-      left = Math.min(left, right - NARROWEST);
-      width = NARROWEST;
+      // The remaining children have almost no bytes, but share a visible rectangle.
+      if (item.width < MIN_PARENT_WIDTH) break;
+      left = Math.min(left, right - MIN_WIDTH);
+      width = MIN_WIDTH;
       while (at < item.to) size += sizeAt(at++);
     }
     const place = { left, width, row: item.row + 1, bytes: isEven ? 0 : size, above: item };
@@ -61,17 +62,18 @@ function layout(view, width) {
   for (let next = 0; next < items.length; next++) {
     const item = items[next];
     item.used = 0;
-    const most = item.width < NARROW ? MOST_NARROW_ROWS : MOST_ROWS;
-    const isLast = item.row + 1 >= most || items.length >= MOST_ITEMS;
+    const most = item.width < NARROW ? MAX_NARROW_ROWS : MAX_ROWS;
+    const isLast = item.row + 1 >= most || items.length >= MAX_ITEMS;
     item.isDeep = isLast && item.from < item.to;
-    // What is summed up is taken apart where it is the view.
+    // A rectangle that children share is split only if it is the view.
     if (!isLast && (!item.isSum || next === 0)) split(item, (child) => items.push(child));
   }
   addMarkers(items, view, width);
   return items;
 }
 
-// The rectangle that shows a part, or what holds it; undefined outside of the view.
+// For each part, its rectangle or that of its nearest ancestor; undefined outside of
+// the view.
 function findShown(items, view) {
   const shown = new Map();
   for (const item of items) {
@@ -85,7 +87,8 @@ function findShown(items, view) {
   return nearest;
 }
 
-// What cannot travel hangs below what holds it, at the right, where its own bytes are.
+// Adds a marker for each blocker, below its parent and at the right: the place of the
+// parent's own bytes.
 function addMarkers(items, view, width) {
   if (!data.blockers.length || !count) return;
   const nearest = findShown(items, view);
@@ -102,11 +105,11 @@ function addMarkers(items, view, width) {
     }
   }
   for (const [item, blockers] of held) {
-    const free = Math.max(item.width - item.used, Math.min(MARKER, item.width));
-    const fits = free >= blockers.length * MARKER;
+    const free = Math.max(item.width - item.used, Math.min(MIN_MARKER_WIDTH, item.width));
+    const fits = free >= blockers.length * MIN_MARKER_WIDTH;
     const groups = fits ? blockers.map((blocker) => [blocker]) : [blockers];
-    const narrowest = MARKER + (fits ? 0 : 8 * String(blockers.length).length - 8);
-    const each = Math.max(narrowest, Math.min(WIDEST_MARKER, free / groups.length));
+    const narrowest = MIN_MARKER_WIDTH + (fits ? 0 : 8 * String(blockers.length).length - 8);
+    const each = Math.max(narrowest, Math.min(MAX_MARKER_WIDTH, free / groups.length));
     const left = Math.max(0, Math.min(width, item.left + item.width) - each * groups.length);
     groups.forEach((group, place) => {
       items.push({

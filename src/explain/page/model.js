@@ -1,5 +1,5 @@
-// The parts as the page has them: a column for each field, so that 100,000 are read at
-// once, and from each part to those that it holds, largest first.
+// The parts as columns: an array for each field, so that 100,000 parts load quickly.
+// An index leads from each part to its children, largest first.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const { parent, bytes, own } = data;
@@ -21,7 +21,7 @@ function sortChildren() {
   }
 }
 
-// A part stands after the one that holds it, so that one round from the end does.
+// Each part follows its parent, so one pass from the end adds up all descendants.
 function addUp(counts) {
   for (let part = count - 1; part > 0; part--) counts[parent[part]] += counts[part];
 }
@@ -43,7 +43,7 @@ function pathOf(part, isShort) {
   }
 }
 
-// A text that fits a label: its middle is what it can best do without.
+// Shortens a text to fit a label. Leaves out the middle, which says least.
 function cut(whole, length) {
   if (whole.length <= length) return whole;
   const end = Math.floor(length * 0.6);
@@ -52,7 +52,7 @@ function cut(whole, length) {
 
 const UNITS = ["kB", "MB", "GB", "TB", "PB", "EB"];
 
-// As size_text() of src/explain/size_text.cpp.
+// Must give the same text as size_text() in src/explain/size_text.cpp.
 function sizeText(size) {
   if (size < 1000) return size + " B";
   size /= 1000;
@@ -77,7 +77,8 @@ function placeText(place) {
   return where.join(" ");
 }
 
-// What a part holds was captured with it: from each part to that whose place is known.
+// A child is captured together with its parent, so it has the place of the nearest
+// ancestor whose place is known.
 const captured = new Int32Array(count);
 for (let part = 1; part < count; part++) {
   const isKnown = text("file", part) || text("function", part) || text("expression", part);
@@ -94,7 +95,7 @@ function placeOf(part) {
   };
 }
 
-// The types that have most bytes get a colour each, the others share the last.
+// Each of the largest types gets its own colour. All others share the last colour.
 const COLOURS = 6;
 const typeBytes = new Map();
 for (let part = 0; part < count; part++) {

@@ -1,11 +1,11 @@
-// What people do: point, zoom, go back, search.
+// Handles input: pointing, zooming, going back, searching.
 
 const search = document.getElementById("search");
 const found = document.getElementById("found");
 const crumbs = document.getElementById("crumbs");
-const MOST_CRUMBS = 5;
+const MAX_CRUMBS = 5;
 
-const views = []; // Those before this one.
+const views = []; // The views shown before the current one.
 const isHit = new Uint8Array(count);
 const hitsBelow = new Int32Array(count);
 
@@ -40,7 +40,7 @@ function drawCrumbs() {
   const parts = [];
   for (let part = view.part; ; part = parent[part]) {
     parts.unshift(part);
-    if (part === 0 || parts.length > MOST_CRUMBS) break;
+    if (part === 0 || parts.length > MAX_CRUMBS) break;
   }
   crumbs.replaceChildren();
   if (parts[0] !== 0) {
@@ -62,8 +62,9 @@ function drawCrumbs() {
 
 const FIELDS = ["type", "detail", "file", "function", "expression", "variable"];
 
-// A part is hit by its own texts, or where the path to it ends with what is searched:
-// that of what it holds begins alike, and is no hit.
+// A part is a hit if one of its texts contains the query, or if a match in its path
+// ends in its own step. Its children have the same match in their paths, and are no
+// hits.
 function findHits(query) {
   isHit.fill(0);
   hitsBelow.fill(0);
@@ -79,7 +80,7 @@ function findHits(query) {
   addUp(hitsBelow);
 }
 
-// What is held by a hit counts in that one's bytes.
+// The bytes of all hits. A hit inside another hit is counted with the outer one.
 function sumHits() {
   const isInside = new Uint8Array(count);
   let sum = 0;
@@ -175,13 +176,13 @@ for (const kind of ["pointerover", "focusin"]) {
     if (place >= 0) tell(items[place]);
   });
 }
-// Where the pointer leaves, what has the focus is told of again.
+// When the pointer leaves, the panel describes the focused rectangle again.
 chart.addEventListener("pointerleave", () => {
   const place = placeAt(document.activeElement);
   if (items.length) tell(items[Math.max(place, 0)]);
 });
 document.addEventListener("keydown", (event) => {
-  // In the field it has emptied that.
+  // In the search field, Escape only clears the field.
   if (event.key === "Escape" && !event.defaultPrevented) back(chart.contains(document.activeElement));
 });
 let waiting = 0;

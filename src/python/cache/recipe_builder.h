@@ -120,7 +120,7 @@ class RecipeBuilder {
   void record_found(std::size_t position, std::uint32_t number) {
     record(position, {true, number, {}});
   }
-  // The same for a namespace, which is a copy of the dict `prototype`.
+  // record_found() for a namespace, which is a copy of the dict `prototype`.
   void record_namespace(std::size_t position, std::uint32_t number,
                         const Ref& prototype) {
     record(position, {true, number, prototype});

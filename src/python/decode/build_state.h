@@ -96,7 +96,7 @@ class BuildState {
     record_open(stack.back());
     return stack.back();
   }
-  // The same for a container of plain data.
+  // Opens a container of plain data.
   Frame& push(FrameKind kind, Ref object, std::uint64_t count, std::size_t offset,
               std::size_t slot) {
     Frame& frame = stack.emplace_back();

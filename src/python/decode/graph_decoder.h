@@ -364,7 +364,7 @@ class GraphDecoder {
     const CollectorPause::Break others(context_->collector);
     return function();
   }
-  // The same for a function that hashes a dict key or set item.
+  // run_foreign() for a function that hashes a dict key or set item.
   template <typename Function>
   auto run_hashing(PyObject* key, Function function) {
     return is_simple(key) || !is_verified() ? function() : run_foreign(function);

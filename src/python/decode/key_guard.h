@@ -42,8 +42,8 @@ struct HashCost {
   }
 };
 
-// Steps that are not counted: ordinary keys take fewer. In a set, multiples of large
-// powers of two take the most, about 200.
+// The steps of a key that are not counted. Ordinary keys take fewer: at most about 200,
+// for multiples of large powers of two in a set.
 inline constexpr std::uint64_t kUsualSteps = 256;
 inline std::uint64_t beyond_usual(std::uint64_t steps) {
   return steps - std::min(steps, kUsualSteps);

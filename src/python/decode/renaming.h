@@ -48,7 +48,7 @@ class Renaming {
 
   // ---- Errors ----------------------------------------------------------------------
 
-  // The environment of the sender as a tuple for the Python half; None if the payload
+  // The environment of the sender as a tuple for Python code; None if the payload
   // does not describe it.
   Ref environment() const;
   // Adds to an AttributeError the likely reason why the module lacks the name.

@@ -152,12 +152,12 @@ std::uint64_t memory_of(PyObject* argument) {
 
 [[noreturn]] void refuse(GraphDecoder& decoder, const StandardType& type,
                          const std::string& what) {
-  decoder.fail(
-      ErrorCode::kLimitExceeded,
-      what + " that " + std::string(type.module) + "." + std::string(type.name) +
-          " does not write itself, whose cost limits with max_key_steps "
-          "cannot bound; give limits=waybill.security.Limits() if the sender is "
-          "trusted");
+  decoder.fail(ErrorCode::kLimitExceeded,
+               what + " that " + std::string(type.module) + "." +
+                   std::string(type.name) +
+                   " does not write itself, so that max_key_steps cannot limit the "
+                   "cost; give limits=waybill.security.Limits() if the sender is "
+                   "trusted");
 }
 
 bool is_in(std::string_view module, std::string_view package) {

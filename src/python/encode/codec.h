@@ -1,7 +1,7 @@
 #pragma once
 
 // The codecs: one function for each kind of object, which writes the head of the
-// object's node and plans the rest. codec_for() has the only list of kinds.
+// object's node and plans the rest. find_codec() has the only list of kinds.
 
 #include <Python.h>
 
@@ -17,7 +17,7 @@ namespace waybill::py {
 using Describe = void (*)(EncodeContext&, PyObject* object, Plan& plan);
 
 // The codec of an object's type; that of __reduce_ex__ for any type without its own.
-Describe codec_for(EncodeContext& context, PyObject* object);
+Describe find_codec(EncodeContext& context, PyObject* object);
 
 void describe_function(EncodeContext&, PyObject* function, Plan& plan);
 void describe_class(EncodeContext&, PyObject* type, Plan& plan);

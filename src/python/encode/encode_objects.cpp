@@ -208,7 +208,7 @@ bool GraphEncoder::write_planned(PyObject* object, PyObject* answer) {
     if (answer != nullptr) {
       describe_answer(context_, object, answer, *plan);
     } else {
-      codec_for(context_, object)(context_, object, *plan);
+      find_codec(context_, object)(context_, object, *plan);
     }
   } catch (const PyError&) {
     if (context_.out.size() != start || !write_refused(object)) throw;

@@ -90,8 +90,8 @@ Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements);
 // unless write_common() can write all of them. Runs no Python code.
 bool write_common_elements(PyObject* set, wire::Writer& out);
 
-// The same for elements in a tuple. Returns false, and writes nothing, unless
-// write_plain() can write all of them.
+// Writes the elements of a set, given in a tuple. Returns false, and writes nothing,
+// unless write_plain() can write all of them.
 bool write_elements(PyObject* items, wire::Writer& out, CodeInfos* infos,
                     int depth = 0);
 

@@ -13,8 +13,8 @@ namespace waybill::py {
 
 namespace {
 
-// Simple values (numbers, text) of fewer bytes are not parts of their own.
-constexpr std::uint64_t kLeastLeaf = 64;
+// Smaller simple values (numbers, text) are not listed as separate parts.
+constexpr std::uint64_t kMinLeafBytes = 64;
 
 Written measure(const EncodeContext& context) {
   Written now;
@@ -112,7 +112,7 @@ void WalkRecord::close(const EncodeContext& context, std::size_t part,
   closed.end = measure(context);
   const bool is_last = part + 1 == parts_.size();
   const std::uint64_t least =
-      is_simple(closed.object.get()) ? std::max(least_, kLeastLeaf) : least_;
+      is_simple(closed.object.get()) ? std::max(least_, kMinLeafBytes) : least_;
   if (is_last && part != 0 && !closed.is_listed && closed.bytes() < least) {
     parts_.pop_back();
     ++summed_up_;
@@ -132,7 +132,7 @@ void WalkRecord::fold() {
   };
   std::size_t left = parts_.size();
   while (left > most_ / 2 && least_ < kLargest) {
-    least_ = std::max(kLeastLeaf, 2 * least_);
+    least_ = std::max(kMinLeafBytes, 2 * least_);
     left = 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) left += stays(i) ? 1 : 0;
   }

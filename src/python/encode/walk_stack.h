@@ -181,7 +181,7 @@ class WalkStack {
   // reader builds what the method refers to, the class does not have all of its methods
   // yet.
   bool is_within_method_of(const State& state, PyTypeObject* type) const;
-  // The same for any attribute.
+  // Whether any attribute of this class or of one of its bases is being written.
   bool is_within_class(PyTypeObject* type) const;
 
  private:

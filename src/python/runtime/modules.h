@@ -130,9 +130,10 @@ GlobalName find_inner_module(const State& state, PyObject* module);
 // class may also have another name in its module, as typing._TypedDict does.
 GlobalName find_function(const State& state, PyObject* function);
 GlobalName find_type(const State& state, PyTypeObject* type);
-// The same for a class, a function in Python, or a function in C of a module.
+// find_global() for a class, a function in Python, or a function in C of a module, by
+// its own names.
 GlobalName find_by_own_name(const State& state, PyObject* object);
-// The same for a method of a type in C, such as tuple.__new__.
+// find_global() for a method of a type in C, such as tuple.__new__.
 GlobalName find_in_type(const State& state, PyObject* object);
 
 // The name of a builtin type under which builtins has it, such as `object`; null for

@@ -1,10 +1,10 @@
 #pragma once
 
-// What depends on a code object alone: the analysis of its bytecode and its encoded
-// form. Both are computed once, stored on the code object itself (co_extra), and freed
-// with it. Code objects never change, so there is no invalidation. The cached
-// definition of a function depends on more than its code; its guards are checked before
-// it is used.
+// The analysis of the bytecode of a code object, and its encoded form. Both depend on
+// the code object alone. They are computed once, stored on the code object itself
+// (co_extra), and freed with it. Code objects never change, so there is no
+// invalidation. The cached definition of a function depends on more than its code; its
+// guards are checked before it is used.
 
 #include <Python.h>
 

@@ -134,7 +134,7 @@ class FunctionFlow {
   // module.
   void step(const Scope& scope, ValueId id, const Target& from, PyObject* name,
             PointsToSet& result);
-  // The same from the placeholder of a lazy import.
+  // step() from the placeholder of a lazy import.
   void step_from_placeholder(const Scope& scope, ValueId id, const Target& from,
                              PyObject* name, PointsToSet& result);
   bool resolve_placeholder(PyObject* found, PyObject* full_name, bool imported,

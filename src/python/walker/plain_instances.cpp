@@ -119,7 +119,7 @@ bool has_slot_layout(const Names& names, PyTypeObject* type) {
     offsets.push_back(offset_of_slot(type, name));
   }
   std::ranges::sort(offsets);
-  // The list has each pointer once.
+  // The offsets are those of all slots: as many, and no two equal.
   return offsets.size() == count_slots(type) && (offsets.empty() || offsets[0] != 0) &&
          std::ranges::adjacent_find(offsets) == offsets.end();
 }

@@ -195,7 +195,7 @@ def test_pickler_replaces():
 
 @pytest.mark.parametrize("replace", ["new", {threading.Lock: "new"}, {int: None}])
 def test_unknown_policy_is_a_value_error(replace):
-    with pytest.raises(ValueError, match="is none of error, fresh, drop"):
+    with pytest.raises(ValueError, match="should be one of error, fresh, drop"):
         waybill.dumps(1, replace=replace)
 
 

@@ -129,9 +129,9 @@ void CodeBuilder::read_locations() {
     around.resize(read.depth);
     const bool is_outer = around.empty();
     std::vector<std::size_t>& among =
-        is_outer ? location_of_use_ : locations_[around.back()].nested;
+        is_outer ? locations_by_use_ : locations_[around.back()].nested;
     if (read.is_repeat) {
-      among.push_back(location_of_use_[read.earlier]);
+      among.push_back(locations_by_use_[read.earlier]);
     } else {
       among.push_back(locations_.size());
       around.push_back(locations_.size());
@@ -154,8 +154,8 @@ Ref CodeBuilder::next_use(std::size_t body) {
   if (bodies_.empty()) read_locations();
   const std::size_t use = uses_++;
   if (is_foreign_) return foreign_use(body, use);
-  if (use >= location_of_use_.size()) return build(body, kNoLocation);
-  const std::size_t location = location_of_use_[use];
+  if (use >= locations_by_use_.size()) return build(body, kNoLocation);
+  const std::size_t location = locations_by_use_[use];
   if (Ref code = find_built(body, location)) return code;
   const CodeKey key = code_key(envelope_.code[body].hash, locations_[location].file,
                                locations_[location].lines);
@@ -183,8 +183,8 @@ UnitCompiler& CodeBuilder::units() {
 
 Ref CodeBuilder::foreign_use(std::size_t body, std::size_t use) {
   static const Location kUnknownLocation;
-  const bool has_location = use < location_of_use_.size();
-  const std::size_t number = has_location ? location_of_use_[use] : kNoLocation;
+  const bool has_location = use < locations_by_use_.size();
+  const std::size_t number = has_location ? locations_by_use_[use] : kNoLocation;
   if (Ref code = find_built(body, number)) return code;
   const Location& location = has_location ? locations_[number] : kUnknownLocation;
   const CodeKey key = code_key(units().key_of(body), location.file, location.lines);
@@ -201,7 +201,7 @@ Ref CodeBuilder::describe_next_use(std::size_t body) {
   if (bodies_.empty()) read_locations();
   const std::size_t use = uses_++;
   CodeLocation where;
-  if (use < location_of_use_.size()) where = locations_[location_of_use_[use]].where;
+  if (use < locations_by_use_.size()) where = locations_[locations_by_use_[use]].where;
   const envelope::CodeFields& fields = body_at(body).fields;
   const Ref parts[] = {new_text(fields.name),
                        new_text(fields.qualified_name),

@@ -71,7 +71,7 @@ class CodeBuilder {
   // Builds the code object of a body at a location, nested ones first.
   Ref build(std::size_t body, std::size_t location);
   Ref make(std::size_t body, const Location& location, std::vector<Ref> nested);
-  // A code body taken apart.
+  // A code body whose fields are read on first use.
   struct Body {
     bool is_read = false;
     envelope::CodeFields fields;
@@ -94,7 +94,7 @@ class CodeBuilder {
   bool has_sources_ = false;
   std::optional<UnitCompiler> units_;
   std::vector<Location> locations_;
-  std::vector<std::size_t> location_of_use_;
+  std::vector<std::size_t> locations_by_use_;
   std::size_t uses_ = 0;
   std::size_t built_bytes_ = 0;  // The size of all bodies from which code was built.
   std::vector<Body> bodies_;     // Empty before the first use.

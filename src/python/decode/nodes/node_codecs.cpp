@@ -352,7 +352,8 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
     case FunctionField::kCells:
       if (!PyList_CheckExact(value) ||
           static_cast<std::size_t>(PyList_GET_SIZE(value)) != cells.size()) {
-        decoder.fail(ErrorCode::kMalformed, "contents for another number of cells");
+        decoder.fail(ErrorCode::kMalformed,
+                     "contents whose number is not that of the cells");
       }
       for (std::size_t i = 0; i < cells.size(); ++i) {
         PyObject* content = PyList_GET_ITEM(value, static_cast<Py_ssize_t>(i));

@@ -62,7 +62,7 @@ PyObject* opaque_maker(const State& state, const Frame& frame) {
 }
 
 // Whether an error of waybill is about this process and not about the payload.
-bool is_about_here(const State& state, const Frame& frame, PyObject* error) {
+bool is_about_this_process(const State& state, const Frame& frame, PyObject* error) {
   if (is_instance_of(state, error, &LateHelpers::missing_module_error) ||
       is_instance_of(state, error, &LateHelpers::python_mismatch_error)) {
     return true;
@@ -72,7 +72,7 @@ bool is_about_here(const State& state, const Frame& frame, PyObject* error) {
          !is_instance_of(state, error, &LateHelpers::policy_error);
 }
 
-// Calls a method of the payload's Python half.
+// Calls a method of the Payload in waybill._kinds.opaque.
 Ref call_payload(GraphDecoder& decoder, const char* name,
                  std::initializer_list<PyObject*> arguments) {
   const Ref method = get_attribute(decoder.hooks().opaque, name);
@@ -120,7 +120,7 @@ bool can_be_opaque(const State& state, const Frame& frame) {
   const Ref error = take_error();
   const bool is_substitutable =
       !is_instance_of(state, error.get(), &LateHelpers::error) ||
-      is_about_here(state, frame, error.get());
+      is_about_this_process(state, frame, error.get());
   restore_error(error);
   return is_substitutable;
 }

@@ -44,7 +44,7 @@ class ModulesByValue {
   // Adds a local module, or that of a function or class, to which a module by value
   // refers. May run Python code, so the caller must hold `object`.
   void add_module_of(PyObject* object);
-  // The same for all globals and imports of a function of a module by value.
+  // add_module_of() for all globals and imports of a function of a module by value.
   void add_modules_of_code(PyObject* function, const CodeInfo& info);
 
  private:
@@ -71,7 +71,7 @@ class Extensions {
   // The extension that has a class in the MRO of a type or of its metaclass; null if
   // none has.
   PyObject* extension_of_type(PyTypeObject* type);
-  // The same for any object; sets `name` to the place of a class.
+  // extension_of_type() for any object; sets `name` to the place of a class.
   PyObject* extension_of(PyObject* object, GlobalName& name);
 
   // An answer that makes a stand-in for an object of an extension. `name`: its place,

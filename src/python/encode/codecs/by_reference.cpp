@@ -61,7 +61,9 @@ bool is_within_code_by_value(EncodeContext& context) {
 void write_module_index(EncodeContext& context, std::uint32_t index,
                         wire::Writer& out) {
   if (index == kNoIndex) {
-    context.fail("is found by name in a module that travels by value");
+    context.fail(
+        "is found by name in a module that travels by value; receivers cannot "
+        "import it");
   }
   out.index(wire::ExtType::kModule, index);
 }

@@ -61,7 +61,7 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
     return;
   }
   if (!PyTuple_Check(parts.get()) || PyTuple_GET_SIZE(parts.get()) != 5) {
-    context.fail("is a class that cannot be taken apart");
+    context.fail("is a class whose parts cannot be read; define it in a module");
   }
   if (context.options.by_source) {
     parts = call(late(context.state, &LateHelpers::parts_by_source), parts.get(), type);

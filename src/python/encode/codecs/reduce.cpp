@@ -56,7 +56,7 @@ bool lists_elements(const State& state, PyObject* object) {
   return true;
 }
 
-// The answer of such a __reduce__, with the elements in canonical order.
+// The answer of __reduce__ of a set or frozenset, with the elements in canonical order.
 Ref with_sorted_elements(EncodeContext& context, PyObject* object, const Ref& answer) {
   const Ref sorted =
       sorted_elements(context.state, context.infos(), elements_of(object));
@@ -134,7 +134,7 @@ Ref array_answer(EncodeContext& context, PyObject* object) {
 Ref reduce(EncodeContext& context, PyObject* object) {
   const State& state = context.state;
   if (context.hooks().replace != nullptr) {
-    // (policy, answer) for what must not travel as it is; None for all else.
+    // (policy, answer) for an object that is replaced; None for all others.
     const Ref choice = call(context.hooks().replace, object);
     if (choice.get() != Py_None) {
       context.record_substitution(object, text_of(PyTuple_GET_ITEM(choice.get(), 0)));
@@ -219,7 +219,7 @@ Ref user_reducer(EncodeContext& context, PyTypeObject* type) {
   return reducer;
 }
 
-Describe codec_for(EncodeContext& context, PyObject* object) {
+Describe find_codec(EncodeContext& context, PyObject* object) {
   struct Row {
     PyTypeObject* type;
     Describe describe;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What `dumps` caches of functions and classes by value: the definitions, and the heads
+// The cache of `dumps` for functions and classes by value: definitions, and the heads
 // of envelopes that begin with the same definitions. Tested by
 // tests/python/cache/test_cached_functions.py and test_cached_classes.py.
 
@@ -31,8 +31,8 @@ namespace waybill::py {
 struct CachedDefinition {
   std::unique_ptr<ReachGuards> guards;
   std::uint64_t number = 0;  // Unique.
-  // The definitions of the component of which this is the first member: without and
-  // with source; null if not made.
+  // The definition without source and the one with source. Null if not made; only the
+  // first member of a component has them.
   std::array<std::shared_ptr<const Definition>, 2> definitions;
   std::vector<std::uint64_t> others;  // Numbers of the other members, in order.
 };
