@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -414,8 +413,9 @@ class PayloadComparison {
 
   // Finds all paths of a payload in one walk.
   void set_paths(const PayloadTree& side, const Places& places) {
-    const auto offsets = std::views::keys(places);
-    const std::vector<std::string> paths = side.paths({offsets.begin(), offsets.end()});
+    std::vector<std::size_t> offsets;
+    for (const auto& [offset, _] : places) offsets.push_back(offset);
+    const std::vector<std::string> paths = side.paths(offsets);
     std::size_t at = 0;
     for (const auto& [_, shown] : places) {
       payload_.entry(shown)["path"] = paths[at++];
@@ -603,8 +603,9 @@ class PayloadComparison {
   const std::size_t max_text_;
   DifferenceList& payload_;
   std::map<std::size_t, Index> old_definitions_;  // By offset.
-  std::map<Index, std::size_t> counterparts_;  // Offset of the new one, by the old one.
-  std::vector<Pair> stack_;                    // Pairs to visit; the next one last.
+  // The offset of a new definition, by the index of its old counterpart.
+  std::map<Index, std::size_t> counterparts_;
+  std::vector<Pair> stack_;  // Pairs to visit; the next one last.
   std::vector<Pair> found_;  // By the current visit, in the order of the payload.
   std::size_t shown_ = 0;    // Differences.
   Places old_places_, new_places_;

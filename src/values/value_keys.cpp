@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -160,13 +160,13 @@ struct EncodedKey {
   std::size_t number;
 };
 
-template <typename Keys>
-bool can_be_keys(const Keys& keys, Failure& failure) {
+template <typename Items, typename KeyOf>
+bool can_be_keys(const Items& items, KeyOf key_of, Failure& failure) {
   KeyWriter writer(Form::kForEquality, failure);
   Writer out;
   std::vector<std::size_t> ends;
-  for (const Value& key : keys) {
-    if (!writer.write(key, out)) return false;
+  for (const auto& item : items) {
+    if (!writer.write(std::invoke(key_of, item), out)) return false;
     ends.push_back(out.size());
   }
   std::vector<EncodedKey> written;
@@ -191,11 +191,11 @@ bool write_set(const Value& set, Writer& out, Failure& failure) {
 }
 
 bool are_keys(const data::Map& map, Failure& failure) {
-  return can_be_keys(std::views::keys(map.pairs), failure);
+  return can_be_keys(map.pairs, &std::pair<Value, Value>::first, failure);
 }
 
 bool are_keys(const std::vector<Value>& items, Failure& failure) {
-  return can_be_keys(items, failure);
+  return can_be_keys(items, std::identity(), failure);
 }
 
 }  // namespace waybill::envelope
