@@ -19,7 +19,7 @@ STATEMENTS = ast.parse(STUB.read_text(encoding="utf-8")).body
 DEFINED = {node.name: node for node in STATEMENTS if isinstance(node, ast.FunctionDef)}
 CLASSES = {node.name: node for node in STATEMENTS if isinstance(node, ast.ClassDef)}
 #: The public functions: only these have a docstring.
-SIGNED = {name for name in DEFINED if getattr(_core, name).__text_signature__}
+SIGNED = {name for name in DEFINED if getattr(_core, name).__doc__}
 CONSTANTS = {node.target.id for node in STATEMENTS if isinstance(node, ast.AnnAssign)}
 
 
