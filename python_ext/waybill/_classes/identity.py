@@ -173,10 +173,8 @@ class Tracker:
             if found is None:
                 # Each thread that gets the object does this: the first to close it must
                 # find the entry. From the moment it can be found it is not at home.
-                address = id(opened)
-                places = (self._ids, address), (self._objects, identity)
-                reference = reference_from(opened, *places)
-                self._ids[address] = reference, identity, False, 0
+                place = self._objects, identity
+                reference = self._remember(opened, identity, False, 0, place)
                 self._objects[identity] = reference
                 return opened, False
             # Another thread has closed its own object since, or it has got this one and
@@ -201,11 +199,19 @@ class Tracker:
         return reference() if reference is not None else None
 
     def _remember(
-        self, obj: object, identity: bytes, is_home: bool, number: int
-    ) -> None:
+        self,
+        obj: object,
+        identity: bytes,
+        is_home: bool,
+        number: int,
+        *places: tuple[dict[Any, Any], Any],
+    ) -> ref[object]:
+        """Records the id of an object. Returns the reference, which serves ``places``
+        too."""
         address = id(obj)
-        reference = reference_from(obj, (self._ids, address))
+        reference = reference_from(obj, (self._ids, address), *places)
         self._ids[address] = reference, identity, is_home, number
+        return reference
 
     def _reference(self, obj: object, identity: bytes) -> ref[object]:
         return reference_from(obj, (self._objects, identity))
