@@ -233,6 +233,7 @@ def dictionary_entries() -> Iterator[tuple[str, bytes]]:
         yield f"lead_{number:02x}", bytes([number])
     yield "mark", b"\x98\x95\xa2wb\x01"
     yield "mark_of_buffers", b"\x99\x95\xa2wb\x01"
+    yield "definitions", b"\x94\xd4\x00\x18\x00\x91"
     for name, number in enumerators("NodeTag"):
         yield f"node_{name}", b"\xd4\x00" + bytes([number])
     for name, number in enumerators("ExtType"):

@@ -2,12 +2,17 @@
 
 // The claims of a harness. Unlike assert(), require() is active in every build.
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace waybill::fuzz {
 
-inline void require(bool holds) {
-  if (!holds) std::abort();
+// Aborts unless `holds`, after it has written where it was called.
+inline void require(bool holds, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE()) {
+  if (holds) return;
+  std::fprintf(stderr, "%s:%d: a claim of the harness does not hold\n", file, line);
+  std::abort();
 }
 
 }  // namespace waybill::fuzz
