@@ -5,8 +5,10 @@ Tested by tests/python/classes/test_class_values.py.
 
 from __future__ import annotations
 
+import types
 from _operator import is_
 
+from waybill._kinds.derived import has_derived_doc
 from waybill._state.snapshots import ABSENT, Kind, Snapshot
 
 TYPE_CHECKING = False
@@ -43,6 +45,32 @@ def comparable_value(value: Any) -> Any:
     """A docstring in a form that can be compared: a str, or a snapshot of another
     object."""
     return value if value is None or type(value) is str else Snapshot(Kind.WHOLE, value)
+
+
+def sent_metadata(
+    cls: Any,
+    name: str,
+    bases: list[Any],
+    namespace: dict[str, Any],
+    attributes: dict[str, Any],
+) -> dict[str, Any]:
+    """The METADATA of a class at its sender, by name, from the parts of its node."""
+    metadata: dict[str, Any] = {}
+    if not bases:  # A call makes it, no class statement.
+        for key in METADATA:
+            metadata[key] = metadata_value(cls, key)
+        return metadata
+    metadata["__bases__"] = tuple(bases)
+    for base in bases:
+        if not isinstance(base, type):
+            metadata["__bases__"] = types.resolve_bases(bases)
+            break
+    metadata["__name__"] = name
+    metadata["__qualname__"] = namespace.get("__qualname__", name)
+    metadata["__doc__"] = comparable_value(namespace.get("__doc__"))
+    if "__doc__" not in namespace and has_derived_doc(attributes):
+        metadata["__doc__"] = metadata_value(cls, "__doc__")
+    return metadata
 
 
 def is_same_value(own: Any, value: Any) -> bool:

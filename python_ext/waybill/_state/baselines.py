@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
 
+    from waybill._state.received_classes import NewClass
+
     _T = TypeVar("_T")
 
 
@@ -70,7 +72,8 @@ class Table:
         self.generation = 0
         #: Modules by value, by name: the one received last, and its snapshots.
         self.modules: dict[str, tuple[ModuleType, dict[str, Snapshot]]] = {}
-        self._baselines: dict[bytes, Baseline] = {}
+        #: A new class stands for its baseline until that is read.
+        self._baselines: dict[bytes, Baseline | NewClass] = {}
         self._size = 0
         self._max_count, self._max_size = MAX_CLASSES, MAX_CLASS_BYTES
         self._serials = itertools.count(1)
@@ -89,9 +92,25 @@ class Table:
     def of(self, identity: bytes, cls: type) -> Baseline | None:
         """The baseline of a class; None if there is none, or it is of another class."""
         baseline = self._baselines.get(identity)
-        return baseline if baseline is not None and baseline.cls is cls else None
+        if baseline is None or baseline.cls is not cls:
+            return None
+        if isinstance(baseline, Baseline):
+            return baseline
+        return self._derive(identity, cls)
 
-    def put(self, identity: bytes, baseline: Baseline, differs: bool) -> list[object]:
+    def _derive(self, identity: bytes, cls: type) -> Baseline | None:
+        with self.lock:
+            entry = self._baselines.get(identity)
+            if entry is None or entry.cls is not cls:
+                return None  # Another thread has replaced it since.
+            if isinstance(entry, Baseline):
+                return entry
+            baseline = self._baselines[identity] = entry.baseline()
+        return baseline  # `entry` is released after the lock.
+
+    def put(
+        self, identity: bytes, baseline: Baseline | NewClass, differs: bool
+    ) -> list[object]:
         """Stores a baseline. ``differs``: from the one before.
 
         Returns objects that the caller must release after the lock.

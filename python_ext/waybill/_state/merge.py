@@ -24,13 +24,13 @@ from waybill._classes.metadata import (
     METADATA,
     comparable_value,
     is_same_metadata,
-    metadata_value,
     own_attribute,
+    sent_metadata,
 )
-from waybill._kinds.derived import has_derived_doc
 from waybill._modules.received import ReceivedModules
 from waybill._state.baselines import TABLE, Baseline, ClassChange
 from waybill._state.received_classes import (
+    NewClass,
     ReceivedClass,
     RepeatedClass,
     baseline_snapshot,
@@ -66,6 +66,7 @@ class Merge:
     def __init__(self, resets: bool, side: str | None) -> None:
         self._resets, self._side = resets, side
         self._received: dict[bytes, ReceivedClass] = {}
+        self._new: dict[bytes, NewClass] = {}
         self._repeated: list[RepeatedClass] = []
         self._modules: ReceivedModules | None = None
         #: Enumerations, by id, with the members that this payload has added to them.
@@ -129,14 +130,20 @@ class Merge:
         ``existed``: this process had the class. ``home_state`` is the last value of its
         node, or Ellipsis: docs/wire_format.md. ``size`` is in bytes of the payload.
         """
-        if identity in self._received:  # The node was built again inside of itself.
-            return
+        if identity in self._received or identity in self._new:
+            return  # The node was built again inside of itself.
         written = sys.modules.get("waybill._source.generated")
         if written is not None:
             attributes = written.finished(cls, attributes)
         is_home = existed and TRACKER.is_home(cls)
         before = TABLE.of(identity, cls)
-        metadata = _metadata_of(cls, name, bases, namespace, attributes)
+        is_new = not existed and before is None and home_state is Ellipsis
+        if is_new and written is None and not self._resolved:
+            new = NewClass(identity, cls, name, bases, namespace, attributes, size)
+            if new.is_fixed():
+                self._new[identity] = new
+                return
+        metadata = sent_metadata(cls, name, bases, namespace, attributes)
         # Equal metadata is one object, so that it can be compared by identity.
         if before is not None and is_same_metadata(before.metadata, metadata):
             metadata = before.metadata
@@ -292,6 +299,13 @@ class Merge:
         others: dict[bytes, set[str]],
         undo: Undo,
     ) -> tuple[list[ClassChange], list[object]]:
+        new_classes = []
+        for new in self._new.values():
+            # Another thread may have made the class since.
+            if TABLE.of(new.identity, new.cls) is None:
+                new_classes.append(new)
+            else:
+                received_classes.append(new.as_received())
         try:
             changes = self._change_all(received_classes, others, undo)
         except BaseException:
@@ -301,6 +315,8 @@ class Merge:
         dropped: list[object] = []
         for repeated in self._repeated:
             dropped += repeated.record_baseline()
+        for new in new_classes:
+            dropped += TABLE.put(new.identity, new, True)
         for received in received_classes:
             if not received.is_home:
                 dropped += record_baseline(received)
@@ -350,31 +366,6 @@ def _home_snapshots(
         else:
             snapshots[name] = snapshot_of(name, sent[0])
     return snapshots
-
-
-def _metadata_of(
-    cls: Any,
-    name: str,
-    bases: list[Any],
-    namespace: dict[str, Any],
-    attributes: dict[str, Any],
-) -> dict[str, Any]:
-    metadata: dict[str, Any] = {}
-    if not bases:  # A call makes it, no class statement.
-        for key in METADATA:
-            metadata[key] = metadata_value(cls, key)
-        return metadata
-    metadata["__bases__"] = tuple(bases)
-    for base in bases:
-        if not isinstance(base, type):
-            metadata["__bases__"] = types.resolve_bases(bases)
-            break
-    metadata["__name__"] = name
-    metadata["__qualname__"] = namespace.get("__qualname__", name)
-    metadata["__doc__"] = comparable_value(namespace.get("__doc__"))
-    if "__doc__" not in namespace and has_derived_doc(attributes):
-        metadata["__doc__"] = metadata_value(cls, "__doc__")
-    return metadata
 
 
 #: Members that unfinished payloads have added, by id of the class and name: the number

@@ -16,6 +16,7 @@ from waybill._classes.metadata import (
     is_same_value,
     metadata_value,
     own_attribute,
+    sent_metadata,
 )
 from waybill._classes.parts import class_parts
 from waybill._state.baselines import TABLE, USES, Baseline, ClassChange
@@ -23,10 +24,12 @@ from waybill._state.rules import LEFT, SET, decide
 from waybill._state.snapshots import (
     ABSENT,
     LOST,
+    PLAIN,
     SPECIAL,
     Kind,
     Snapshot,
     is_method,
+    snapshot_of,
     snapshot_to_keep,
 )
 
@@ -70,6 +73,65 @@ class ReceivedClass(NamedTuple):
     home_state: Any
     #: The baseline when the class was complete.
     before: Baseline | None
+
+
+class NewClass(NamedTuple):
+    """A class that this process has not had before.
+
+    It becomes the baseline of the class, whose snapshots are taken when they are first
+    read. Most classes are received once, or without a change.
+    """
+
+    identity: bytes
+    cls: Any
+    name: str
+    bases: list[Any]
+    namespace: dict[str, Any]
+    attributes: dict[str, Any]
+    size: int
+
+    def is_fixed(self) -> bool:
+        """Whether later snapshots are equal to those of now: all values are methods, or
+        cannot change."""
+        if type(self.cls) is not type or not self.bases:
+            return False
+        for base in self.bases:
+            if not isinstance(base, type):
+                return False
+        attributes = self.attributes
+        for name in attributes:
+            value = attributes[name]
+            if type(value) not in PLAIN and not is_method(value):
+                return False
+        return type(self.namespace.get("__doc__")) in PLAIN
+
+    def baseline(self) -> Baseline:
+        snapshots, attributes = {}, self.attributes
+        for name in attributes:
+            snapshots[name] = snapshot_of(name, attributes[name])
+        metadata = sent_metadata(
+            self.cls, self.name, self.bases, self.namespace, attributes
+        )
+        return Baseline(self.cls, snapshots, metadata, frozenset(), self.size)
+
+    def as_received(self) -> ReceivedClass:
+        """The class as one to merge into the state of another payload since."""
+        baseline = self.baseline()
+        snapshots = baseline.snapshots or {}
+        return ReceivedClass(
+            self.identity,
+            self.cls,
+            False,
+            False,
+            self.attributes,
+            snapshots,
+            snapshots,
+            baseline.metadata,
+            None,
+            self.size,
+            ...,
+            None,
+        )
 
 
 class RepeatedClass(NamedTuple):

@@ -34,7 +34,8 @@ class Kind:
 #: The value of an attribute that does not exist.
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 
-_PLAIN = frozenset({type(None), bool, int, str, bytes})
+#: Types of values that are their own marks.
+PLAIN = frozenset({type(None), bool, int, str, bytes})
 _KEYED = frozenset({dict, set, OrderedDict, defaultdict})
 _DEEPEST_KEY = 8
 #: Attributes in which classmethods, properties and the like hold functions.
@@ -60,7 +61,7 @@ def mark(value: Any, marked: Marked | None = None) -> Any:
     The cost is that of encoding the value.
     """
     kind = type(value)
-    if kind in _PLAIN:
+    if kind in PLAIN:
         return kind, value
     if kind is float:
         return kind, value.hex()
@@ -143,7 +144,7 @@ class Snapshot:
             self.entries = dict(value)
             for key in self.entries:
                 entry = self.entries[key]
-                if type(entry) not in _PLAIN:
+                if type(entry) not in PLAIN:
                     self.marks[key] = mark(_received_value(entry, resolved), marked)
             if self.type is defaultdict:
                 self.make_default = value.default_factory
@@ -179,7 +180,7 @@ class Snapshot:
         mine, theirs = self.entries[key], other.entries[key]
         if type(mine) is not type(theirs):
             return False
-        if type(mine) in _PLAIN:
+        if type(mine) in PLAIN:
             return bool(mine == theirs)
         return bool(self.marks[key] == other.marks[key])
 
@@ -188,7 +189,7 @@ class Snapshot:
         if self.kind is not Kind.KEYED or self.type is set or key not in self.entries:
             return False
         mine = self.entries[key]
-        if type(mine) in _PLAIN:
+        if type(mine) in PLAIN:
             return type(mine) is type(value) and bool(mine == value)
         return bool(self.marks[key] == mark(value))
 
@@ -198,7 +199,7 @@ class Snapshot:
             return value is self.value
         if type(value) is not self.type:
             return False
-        if self.kind is Kind.WHOLE and self.type in _PLAIN:
+        if self.kind is Kind.WHOLE and self.type in PLAIN:
             return bool(value == self.value)
         return self.is_same(Snapshot(self.kind, value))
 
@@ -220,7 +221,7 @@ class Snapshot:
     def replaces_unsendable(self, own: Any) -> bool:
         """Whether both this value and `own` are substitutes for objects that cannot be
         sent."""
-        if type(own) is not self.type or self.type in _PLAIN:
+        if type(own) is not self.type or self.type in PLAIN:
             return False
         try:
             _core.content_hash(self.value, False, True)
@@ -248,7 +249,7 @@ def snapshot_of(
     received = _received_value(value, resolved) if resolved else value
     if is_method(received):
         return Snapshot(Kind.METHOD, value)
-    is_plain = type(received) in _PLAIN and last is not LOST
+    is_plain = type(received) in PLAIN and last is not LOST
     if last is not None and is_plain and last.matches(received):
         return last
     is_keyed = type(received) in _KEYED and name not in SPECIAL and not is_dunder(name)
@@ -292,7 +293,7 @@ def snapshots_of_module(
 def _is_key(key: Any, depth: int = 0) -> bool:
     """Whether a key is compared by value, without code of a program."""
     kind = type(key)
-    if kind in _PLAIN:
+    if kind in PLAIN:
         return True
     if kind in (float, complex):
         return bool(key == key)
