@@ -173,11 +173,13 @@ class RepeatedClass(NamedTuple):
         """
         if self.last() is not self.before:
             return
-        attributes = vars(self.cls)
+        cls, own = self.cls, vars(self.cls)
         for name in self.snapshots:
             last = self.snapshots[name]
-            if last.kind is Kind.METHOD and attributes.get(name) is last.value:
-                _set(self.cls, name, self.attributes[name], undo, last.value)
+            if last.kind is Kind.METHOD and own.get(name) is last.value:
+                # Its metaclass is `type`, which refuses no attribute.
+                setattr(cls, name, self.attributes[name])
+                undo.append((_restore, (cls, name, last.value)))
 
     def record_baseline(self) -> list[object]:
         """Records the methods in the baseline. Returns objects to release after the

@@ -132,23 +132,23 @@ class Snapshot:
         if resolved:
             value = _received_value(value, resolved)
         self.type = type(value)
-        self.entries: Any = None
-        self.marks: dict[Any, Any] = {}
-        self.mark = self.factory = None
+        if kind is not Kind.KEYED:
+            self.mark = mark(value, marked) if kind is Kind.WHOLE else None
+            return
         self.make_default: Any = None
-        if kind is Kind.WHOLE:
-            self.mark = mark(value, marked)
-        elif kind is Kind.KEYED and self.type is set:
-            self.entries = dict.fromkeys(value)
-        elif kind is Kind.KEYED:
-            self.entries = dict(value)
-            for key in self.entries:
-                entry = self.entries[key]
-                if type(entry) not in PLAIN:
-                    self.marks[key] = mark(_received_value(entry, resolved), marked)
-            if self.type is defaultdict:
-                self.make_default = value.default_factory
-                self.factory = mark(self.make_default)
+        self.factory = None
+        self.marks: dict[Any, Any] = {}
+        if self.type is set:
+            self.entries: Any = dict.fromkeys(value)
+            return
+        self.entries = dict(value)
+        for key in self.entries:
+            entry = self.entries[key]
+            if type(entry) not in PLAIN:
+                self.marks[key] = mark(_received_value(entry, resolved), marked)
+        if self.type is defaultdict:
+            self.make_default = value.default_factory
+            self.factory = mark(self.make_default)
 
     def is_of_kind(self, other: Snapshot) -> bool:
         return self.kind is other.kind and (
