@@ -92,6 +92,11 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
 
 int main(int argc, char** argv) {
   const auto inputs = inputs_in(argc, argv);
+  for (const auto& path : inputs) {
+    if (std::filesystem::is_regular_file(path)) continue;
+    std::printf("%s: no such file or folder\n", path.string().c_str());
+    return 1;
+  }
   const int count = static_cast<int>(inputs.size());
   for (const auto& path : inputs) {
     replay(path, std::min(kMaxChangesPerFile, kMaxChanges / count));

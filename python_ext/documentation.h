@@ -43,7 +43,7 @@ protocol, fix_imports
     Accepted for callers of pickle; there is one format. A buffer_callback needs
     protocol 5 or more, or none.
 
-None, for the first seven, is what waybill.configure() has set, or nothing.
+None, for the first eight, is what waybill.configure() has set, or nothing.
 
 Raises EncodeError, with the path to the culprit, for an object that cannot be sent, and
 exceptions of the objects' reducers.)";

@@ -44,13 +44,14 @@
 // Ends it without an escape: arithmetic, comparison, formatting, tests, bases of a
 // class, the receiver of a method call. Their result is kUnknown.
 //
+// Left to src/python/walker/function_steps.cpp, which knows the functions:
+//   operator.attrgetter("dom")(xml), sys.modules["xml"]
 // Knowingly missed, since modules are seldom used that way:
-//   operator.attrgetter("dom")(xml)   xml escapes; the name is a constant like others
 //   {"k": xml}["k"].dom         any value of the dict; keys are not compared
 //   mods = [xml, os]; mods[0]   any item: a list may have been changed meanwhile
 //   d[xml], xml + 1, f"{xml}"   __getitem__, __add__, __format__ could do anything
 //   super().m                   kUnknown
-//   vars()["xml"], sys.modules["xml"], exec(...)
+//   vars()["xml"], exec(...)
 // Tested by tests/bytecode/summarize_test.cpp.
 
 #include <span>

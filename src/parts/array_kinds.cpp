@@ -1,7 +1,7 @@
 // One row for each callable that makes arrays or tensors. The arguments are those of
 // NumPy 1.26 to 2.4 and PyTorch 2.0 to 2.9. Tested by
 // tests/python/api/test_open.py and tests/libraries/test_torch.py; items by
-// tests/values/array_value_test.cpp and array_test.cpp.
+// tests/values/array_value_test.cpp.
 
 #include "parts/array_kinds.h"
 

@@ -4,7 +4,7 @@
 // An array is written as the call that NumPy 2 reduces a contiguous one to:
 // _frombuffer(memory, dtype, shape, order). src/parts/array_kinds.cpp reads it.
 // dtype("f8", False, True) gets its byte order as a state.
-// Tested by tests/values/value_test.cpp, array_test.cpp, outcome_test.cpp,
+// Tested by tests/values/value_test.cpp, array_value_test.cpp, outcome_test.cpp,
 // tests/libraries/test_arrays_from_cpp.py and tests/examples/test_plain_data.py.
 
 #include <algorithm>

@@ -8,6 +8,7 @@ How long it takes is printed by failures.py, and is in docs/integrations.md.
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -72,6 +73,13 @@ OTHERWISE = {
     ("pyspark", "result_from_there"): ("ModuleNotFoundError", "only_there"),
     ("pyspark", "error_from_there"): ("PythonException", "only_there.Error: from ther"),
 }
+
+
+def test_each_engine_that_can_be_started_is_asked():
+    text = (FOLDER / "failures.py").read_text(encoding="utf-8")
+    rows = text.partition("\nENGINES = {")[2].partition("}")[0]
+
+    assert set(re.findall(r'"([\w-]+)": ', rows)) == DEATH.keys()
 
 
 def start_and_ask(engine, folder):

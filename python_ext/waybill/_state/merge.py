@@ -154,17 +154,11 @@ class Merge:
                 self._repeated.append(repeated)
                 return
         state: dict[str, Snapshot] = {}
+        snapshots: dict[str, Snapshot] | None = None
         if not is_home:
             state = self._snapshots_of(attributes, before)
-        snapshots = None if is_home or home_state is False else state
-        if isinstance(home_state, dict) and snapshots is not None:
-            metadata = dict(metadata)
-            snapshots = _home_snapshots(dict(state), home_state, metadata)
-        if identity in self._members:
-            self._complete_members(identity, attributes)
-        members = None
-        if home_state is Ellipsis and type(cls) is not type:
-            members = enumerations.names_in(cls, namespace)
+            snapshots, metadata = _home_state(state, metadata, home_state)
+        self._complete_members(identity, attributes)
         self._received[identity] = ReceivedClass(
             identity,
             cls,
@@ -174,7 +168,7 @@ class Merge:
             state,
             snapshots,
             metadata,
-            members,
+            _members_of(cls, namespace, home_state),
             size,
             home_state,
             before,
@@ -233,7 +227,7 @@ class Merge:
                 self._members[identity] = cls, names
 
     def _complete_members(self, identity: bytes, attributes: dict[str, Any]) -> None:
-        if "_member_map_" not in attributes:
+        if identity not in self._members or "_member_map_" not in attributes:
             return
         cls, names = self._members[identity]
         states, new = attributes["_member_map_"], {}
@@ -349,10 +343,27 @@ class Merge:
         return changes
 
 
-def _home_snapshots(
-    snapshots: dict[str, Snapshot], home_state: dict[str, Any], metadata: dict[str, Any]
-) -> dict[str, Snapshot]:
-    """The state of a class at its home process, as another process sends it."""
+def _members_of(
+    cls: Any, namespace: dict[str, Any], home_state: Any
+) -> frozenset[str] | None:
+    """Names of the members of an enumeration; None if the sender is not its home."""
+    if home_state is not Ellipsis or type(cls) is type:
+        return None
+    return enumerations.names_in(cls, namespace)
+
+
+def _home_state(
+    state: dict[str, Snapshot], metadata: dict[str, Any], home_state: Any
+) -> tuple[dict[str, Snapshot] | None, dict[str, Any]]:
+    """Snapshots and metadata of a class at its home process, from those at its sender.
+
+    The snapshots are None if the sender does not know the state there.
+    """
+    if home_state is False:
+        return None, metadata
+    if not isinstance(home_state, dict):
+        return state, metadata
+    snapshots, metadata = dict(state), dict(metadata)
     for name in home_state:
         sent = home_state[name]
         if not isinstance(sent, list):
@@ -365,7 +376,7 @@ def _home_snapshots(
             )
         else:
             snapshots[name] = snapshot_of(name, sent[0])
-    return snapshots
+    return snapshots, metadata
 
 
 #: Members that unfinished payloads have added, by id of the class and name: the number

@@ -1,6 +1,7 @@
 // Raw look-ups in sys.modules and module dicts.
-// Tested by test_classes.py, test_reduce_protocol.py and the discovery corpus; which
-// modules imports find by tests/python/modules/test_modules_by_path.py.
+// Tested by tests/python/classes/test_classes.py, test_reduce_protocol.py and the
+// discovery corpus; which modules imports find by
+// tests/python/modules/test_modules_by_path.py.
 
 #include "python/runtime/modules.h"
 
