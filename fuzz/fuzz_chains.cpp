@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constants[3].kind = ConstantView::Kind::kTuple;
   constants[3].items = std::span<const ConstantView>(constants.data(), 1);
   waybill::CodeView code;
-  code.version = 311 + input[0] % 6;  // One of them is unknown.
+  code.version = 311 + input[0] % 6;  // 316 is unknown.
   code.exception_table = input.subspan(2, table);
   code.instructions = input.subspan(2 + table);
   code.names = kNames;

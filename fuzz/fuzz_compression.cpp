@@ -21,7 +21,7 @@ using waybill::fuzz::require;
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes sealed_with(const BufferParts& buffer) {
-  constexpr std::uint8_t kPayload[] = {0x92, 0xd4, 0, 0x17, 0};  // kStored, number 0.
+  constexpr std::uint8_t kPayload[] = {0x92, 0xd4, 0, 0x17, 0};  // kStored, 0.
   waybill::Parts parts;
   parts.payload = kPayload;
   parts.buffers = {&buffer, 1};

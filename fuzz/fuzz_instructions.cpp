@@ -1,8 +1,8 @@
 // Arbitrary bytes as the instructions, exception table and line table of each supported
 // Python. read_instructions() accepts code that check_soundness() accepts, except for
-// instructions that take more values than there can be. In sound code every index is in
-// range, and jumps and handlers lead to the start of an instruction. Offsets ascend and
-// lie in the input.
+// instructions that pop or push more values than their code allows. In sound code every
+// index is in range, and jumps and handlers lead to the start of an instruction.
+// Offsets ascend and lie in the input.
 //
 // Input: the length of the exception table in one byte, that table, then instructions.
 // All of the input is the line table.

@@ -1,8 +1,8 @@
-// An arbitrary payload in a correct envelope. What seal() made opens to the same parts,
-// unless its definitions are malformed, and has the measured length; errors of verify()
-// lie at an offset in the input; a sound envelope is sound when its parts are sealed
-// again; a truncated one does not open. Each value is found by its path, extracted
-// parts verify, and the sizes in an explanation add up.
+// An arbitrary payload in a correct envelope. The sealed envelope opens to the same
+// parts, unless its definitions are malformed, and has the measured length; errors of
+// verify() lie at an offset in the input; a sound envelope is still sound when its
+// parts are sealed again; a truncated one does not open. Each value is found by its
+// path, extracted parts verify, and the sizes in an explanation add up.
 //
 // Input: four bytes that choose code bodies, imports, locations, stored buffers and the
 // number of shared positions; these, two bytes each; the rest is the payload.
@@ -37,7 +37,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 // Two bodies; the second has the first as nested code.
 const std::array<Bytes, 2>& bodies() {
-  static const std::array<Bytes, 2> made = [] {
+  static const std::array<Bytes, 2> both = [] {
     const Bytes inner = plain_body("inner");
     waybill::Parts parts;
     const BytesView code[] = {inner};
@@ -48,7 +48,7 @@ const std::array<Bytes, 2>& bodies() {
     waybill::seal(parts, sealed);
     return std::array{inner, plain_body("outer", &waybill::open(sealed)->code[0].hash)};
   }();
-  return made;
+  return both;
 }
 
 void write_location(Writer& writer, bool has_nested) {
@@ -220,7 +220,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.instructions = true;
   require(!waybill::report_json(*envelope, options).empty());
   check_sealed_again(*envelope, parts, sealed, verdict.has_value());
-  // Truncates before the payload, in it, and behind it, at places that vary.
+  // Truncates before the payload, in it, and after it, at places that vary.
   const std::size_t payload = envelope->payload.offset;
   check_cut(sealed, size % payload);
   check_cut(sealed, payload + (data[0] * 7919u + size) % rest.size());

@@ -1,7 +1,7 @@
 // Arbitrary text as a policy, and arbitrary bytes as an envelope for it. A policy that
-// is written as text reads the same; a verdict is that of its rule; a call that is
+// is written as text reads the same; a verdict agrees with its rule; a call that is
 // allowed implies look-up and import; an added last rule allows no less, a first rule
-// that denies allows no more; what the policy without rules accepts, every policy
+// that denies allows no more; each policy accepts all that the policy without rules
 // accepts.
 //
 // Input: the policy up to the first NUL, then the envelope.

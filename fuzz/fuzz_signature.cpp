@@ -56,7 +56,7 @@ bool is_refused(const KeyRing& ring, BytesView bytes) {
   return !verdict;
 }
 
-// Refused for the signature, or for the digests that it covers.
+// Whether the envelope is refused for its signature or the digests that it covers.
 bool is_refused_whole(const KeyRing& ring, BytesView bytes) {
   return is_refused(ring, bytes) || !waybill::open_whole(bytes);
 }

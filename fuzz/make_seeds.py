@@ -4,8 +4,8 @@
 
 writes fuzz/corpus/<harness>/ for payload, value, instructions, round_trip, policy,
 signature, compression, sources and loads, to which loads_data links; and from
-src/wire/format.h fuzz/payload.dict, to which others link. The same files each time, for
-the same CPython.
+src/wire/format.h fuzz/payload.dict, to which others link. Writes the same files each
+time, for the same CPython.
 """
 
 from __future__ import annotations
@@ -120,10 +120,10 @@ def payloads() -> Iterator[tuple[str, bytes]]:
 
 def values() -> Iterator[tuple[str, bytes]]:
     """Plain data, some of which refers to itself."""
-    made = {name: waybill.dumps(OBJECTS[name]) for name in ("loop", "binary", "sets")}
-    made["shared"] = waybill.dumps([SHARED, {"a": SHARED, (1, 2.5): [SHARED]}])
-    made["data"] = (GOLDEN / "v1" / "data-3.11.waybill").read_bytes()
-    for name, envelope in made.items():
+    sent = {name: waybill.dumps(OBJECTS[name]) for name in ("loop", "binary", "sets")}
+    sent["shared"] = waybill.dumps([SHARED, {"a": SHARED, (1, 2.5): [SHARED]}])
+    sent["data"] = (GOLDEN / "v1" / "data-3.11.waybill").read_bytes()
+    for name, envelope in sent.items():
         _, _, _, shared, payload, *_ = sections(envelope)
         positions = msgpack.unpackb(shared)
         head = b"".join(at.to_bytes(2, "big") for at in positions)
@@ -131,7 +131,7 @@ def values() -> Iterator[tuple[str, bytes]]:
 
 
 def instructions() -> Iterator[tuple[str, bytes]]:
-    """Those of the chains, of any version: the harness tries all."""
+    """Seeds of the harness for chains, without the version: this harness tries all."""
     for path in sorted((FUZZ / "corpus" / "chains").iterdir()):
         if path.name[0] in "acdfglmntw":
             yield path.name, path.read_bytes()[1:]
@@ -147,21 +147,21 @@ def recipes() -> Iterator[tuple[str, bytes]]:
 
 def loads() -> Iterator[tuple[str, bytes]]:
     yield from golden()
-    for name, made in OBJECTS.items():
-        yield name, waybill.dumps(made)
+    for name, value in OBJECTS.items():
+        yield name, waybill.dumps(value)
     compressed = [bytes(70_000), bytearray(b"ab" * 35_000)]
     yield "compressed", waybill.dumps(compressed, compress="zstd")
 
 
 def compressions() -> Iterator[tuple[str, bytes]]:
     """Frames with the size of an item and the length that belong to them."""
-    made = {
+    contents = {
         "zeros": bytes(70_000),
         "text": b"".join(b"line %d\n" % i for i in range(8_000)),
         "numbers": b"".join((3 * i).to_bytes(8, "little") for i in range(10_000)),
         "blocks": bytes(2_500_000),
     }
-    for name, content in made.items():
+    for name, content in contents.items():
         data = waybill.dumps(content, compress="zstd")
         row = waybill.inspect(data)["buffers"][0]
         compression = row["compression"]
@@ -174,7 +174,7 @@ def compressions() -> Iterator[tuple[str, bytes]]:
 
 
 def sources() -> Iterator[tuple[str, bytes]]:
-    """The value of the sources, behind how many of its functions are in use."""
+    """The value of the sources, after a byte with the number of uses of code."""
     for name, functions in WITH_SOURCE.items():
         *_, debug_info, _, _ = sections(waybill.dumps(functions, source=True))
         unpacker = msgpack.Unpacker(strict_map_key=False)
@@ -192,7 +192,7 @@ def sources() -> Iterator[tuple[str, bytes]]:
 
 
 def policies() -> Iterator[tuple[str, bytes]]:
-    """Each line of rules with a golden file."""
+    """Golden files, each with one of the policies in turn."""
     rules = [
         "allow call json.*:loads\nallow code",
         "deny import os.*\nallow call *\nallow code",

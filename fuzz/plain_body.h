@@ -1,6 +1,6 @@
 #pragma once
 
-// A code body for envelopes that are correct but for the part that a harness varies.
+// A code body for envelopes that are correct except for the part that a harness varies.
 
 #include <cstdint>
 #include <vector>

@@ -13,7 +13,7 @@
 
 extern "C" {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-// Null if the harness has none.
+// Null if the harness has no mutator.
 [[gnu::weak]] std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                   std::size_t max_size, unsigned seed);
 std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,

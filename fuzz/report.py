@@ -48,8 +48,8 @@ def read_state(harness: str) -> dict[str, Any]:
 
 
 def add(harness: str, log_path: str, *cpu_seconds: str) -> None:
-    """Executions and seconds add up; coverage is that of the last run, which started
-    with the corpus of those before."""
+    """Adds executions and seconds. Coverage is that of the last run, which starts with
+    the corpus of the runs before."""
     log = Path(log_path).read_text(errors="replace")
     state = read_state(harness)
     # A crash may leave no statistics behind.

@@ -7,7 +7,7 @@
 
 namespace waybill::fuzz {
 
-// Aborts unless `holds`, after it has written where it was called.
+// Unless `holds`, writes the place of the call and aborts.
 inline void require(bool holds, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE()) {
   if (holds) return;

@@ -35,7 +35,7 @@ bool may_be_loaded(waybill::BytesView bytes) {
 }
 
 Ref prepare() {
-  golden_bodies();  // fence_in() makes their files unreachable.
+  golden_bodies();  // Reads files that fence_in() makes unreachable.
   const Ref module = fuzz::start_python("loading");
   Ref check = Ref::steal_or_null(
       PyObject_CallMethod(module.get(), "check_with", "sO", WAYBILL_LOADS_OPTIONS,
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-// Repeats most mutations until the result may be loaded, since skipped inputs find
+// Tries a few mutations until the result may be loaded, since skipped inputs find
 // nothing.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {

@@ -87,7 +87,7 @@ Value container(TokenType type) {
   return value;
 }
 
-Value several(Random& random, TokenType type, Rule key, Rule item, int depth) {
+Value random_container(Random& random, TokenType type, Rule key, Rule item, int depth) {
   Value value = container(type);
   for (std::size_t count = below(random, 3); count != 0; --count) {
     if (type == TokenType::kMap) {
@@ -114,8 +114,10 @@ Value builtin(Random& random) {
 Value node_of(Random& random, const envelope::Shape& shape, int depth) {
   Value node = container(TokenType::kArray);
   node.items.push_back(node_tag(shape.tag));
-  const std::size_t most = shape.most == envelope::kMany ? 3 : shape.most;
-  const std::size_t count = shape.least + below(random, most - shape.least + 1);
+  const std::size_t max_count =
+      shape.max_count == envelope::kMany ? 3 : shape.max_count;
+  const std::size_t count =
+      shape.min_count + below(random, max_count - shape.min_count + 1);
   for (std::size_t i = 0; i < count; ++i) {
     const envelope::Part& part = *shape.part(i);
     node.items.push_back(part.is_called ? builtin(random)
@@ -146,10 +148,11 @@ Value object(Random& random, int depth) {
     case 1:
       return random_leaf(random);
     case 2:
-      return several(random, TokenType::kArray, Rule::kObject, Rule::kObject,
-                     depth - 1);
+      return random_container(random, TokenType::kArray, Rule::kObject, Rule::kObject,
+                              depth - 1);
     case 3:
-      return several(random, TokenType::kMap, Rule::kObject, Rule::kObject, depth - 1);
+      return random_container(random, TokenType::kMap, Rule::kObject, Rule::kObject,
+                              depth - 1);
     default: {
       return node_of(random, one_of(random, envelope::kShapes), depth);
     }
@@ -204,13 +207,15 @@ Value random_value(Random& random, Rule rule, int depth) {
       return node_with(random, NodeTag::kCell, 1);
     case Rule::kObjects:
     case Rule::kObjectsOrEmpty:
-      return several(random, TokenType::kArray, rule, Rule::kObject, depth);
+      return random_container(random, TokenType::kArray, rule, Rule::kObject, depth);
     case Rule::kCells:
-      return several(random, TokenType::kArray, rule, Rule::kCell, depth);
+      return random_container(random, TokenType::kArray, rule, Rule::kCell, depth);
     case Rule::kPairs:
-      return several(random, TokenType::kMap, Rule::kObject, Rule::kObject, depth);
+      return random_container(random, TokenType::kMap, Rule::kObject, Rule::kObject,
+                              depth);
     case Rule::kNamedObjects:
-      return several(random, TokenType::kMap, Rule::kText, Rule::kObject, depth);
+      return random_container(random, TokenType::kMap, Rule::kText, Rule::kObject,
+                              depth);
     case Rule::kFunctionFields:
       return fields(random, depth);
     default:

@@ -15,7 +15,7 @@ namespace {
 
 bool is_guarding = false;
 
-// Events of building and dropping ordinary objects.
+// Audit events that occur when ordinary objects are built and dropped.
 constexpr std::string_view kHarmless[] = {
     "builtins.id",        "code.__new__",
     "function.__new__",   "object.__delattr__",
@@ -33,12 +33,12 @@ int audit(const char* event, PyObject* arguments, void*) {
                  PyTuple_GET_ITEM(arguments, 0));
   } else {
     if (std::getenv("WAYBILL_FUZZ_TRACE") != nullptr) PySys_WriteStderr("%s\n", event);
-    PyErr_Format(PyExc_PermissionError, "%s is out of bounds while fuzzing", event);
+    PyErr_Format(PyExc_PermissionError, "%s is forbidden while fuzzing", event);
   }
   return -1;
 }
 
-void limit(int resource, rlim_t soft) {
+void lower_limit(int resource, rlim_t soft) {
   rlimit limits;
   require(getrlimit(resource, &limits) == 0);
   limits.rlim_cur = std::min(soft, limits.rlim_max);
@@ -50,8 +50,8 @@ void limit(int resource, rlim_t soft) {
 void fence_in() {
   // The fuzzer writes its corpus and its findings, and starts a thread. So the process
   // may use files and threads; the hook forbids them to Python.
-  limit(RLIMIT_FSIZE, rlim_t{64} << 20);
-  limit(RLIMIT_CORE, 0);
+  lower_limit(RLIMIT_FSIZE, rlim_t{64} << 20);
+  lower_limit(RLIMIT_CORE, 0);
   char folder[] = "/tmp/waybill-fuzz-XXXXXX";
   require(mkdtemp(folder) != nullptr && chdir(folder) == 0 && rmdir(folder) == 0);
   require(PySys_AddAuditHook(audit, nullptr) == 0);

@@ -4,12 +4,12 @@
 
 namespace waybill::fuzz {
 
-// Forbids large files, and changes to a deleted folder, in which no file can be
-// created. Call it after Python has started.
+// Forbids large files, and makes a deleted folder the current one, so that no file can
+// be created there. Call it after Python has started.
 void fence_in();
 
 // While a guard lives, Python refuses every audit event that is not listed as harmless,
-// and so each access to the system; modules that are not imported do not exist.
+// and so each access to the system. Imports of modules that are not imported yet fail.
 class Guard {
  public:
   Guard();

@@ -1,4 +1,4 @@
-"""What fuzz_loads does with each envelope: see check_with()."""
+"""The check that fuzz_loads makes of each envelope: see check_with()."""
 
 import abc
 import collections
@@ -14,7 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 import waybill
-import waybill._api.errors  # What is loaded at the first error could not be by then.
+
+# waybill imports these when it needs them, which the guard refuses.
+import waybill._api.errors
 import waybill._kinds
 import waybill._modules.by_value
 
@@ -23,19 +25,19 @@ LOADED = (abc, collections, datetime, decimal, functools, json, os, types, uuid,
 
 
 def check_with(options: str, may_call: bool) -> Callable[[bytes], None]:
-    """A check of ``loads(data, <options>)``, spelled as in a call.
+    """Returns a check of ``loads(data, <options>)``; options are spelled as in a call.
 
-    Where these options let payloads call nothing, nothing but DecodeError is raised.
+    If they let payloads call nothing, loads() must raise nothing but DecodeError.
     """
-    given: dict[str, Any] = eval(f"dict({options})", {"waybill": waybill})
+    keywords: dict[str, Any] = eval(f"dict({options})", {"waybill": waybill})
 
     def check(data: bytes) -> None:
-        first, loaded = attempt(data, given)
+        first, loaded = attempt(data, keywords)
         assert may_call or loaded or isinstance(first, waybill.DecodeError), first
         if not loaded:
             return
-        second, loaded_again = attempt(data, given)  # While the first lives.
-        assert loaded_again, f"loaded once only: {second!r}"
+        second, loaded_again = attempt(data, keywords)  # While the first is alive.
+        assert loaded_again, f"the second load failed: {second!r}"
         del first, second
 
     return check
@@ -46,10 +48,10 @@ def attempt(data: bytes, options: dict[str, Any]) -> tuple[Any, bool]:
     try:
         return waybill.loads(data, **options), True
     except waybill.DecodeError as error:
-        assert 0 <= error.offset <= len(data), f"{error.offset} is outside: {error}"
+        assert 0 <= error.offset <= len(data), f"outside the input: {error}"
         return error.with_traceback(None), False
     except SystemError:
-        raise  # Nobody's input may show that the extension is wrong about itself.
+        raise  # No input may cause an internal error of the extension.
     except Exception as error:
-        # A callable that is named by the payload did not like its arguments.
+        # A callable that the payload names refused its arguments.
         return error.with_traceback(None), False

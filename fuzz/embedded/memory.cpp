@@ -47,13 +47,13 @@ void check_memory_growth() {
   // Caches of types, names and modules fill up at first.
   constexpr std::size_t kMaxGrowth = 200'000;
   static std::uint64_t calls = 0;
-  static std::size_t at_first = 0;
+  static std::size_t baseline = 0;
   if (++calls % kPeriod != 0) return;
   PyGC_Collect();
-  if (at_first == 0) at_first = live_blocks;
-  if (live_blocks <= at_first + kMaxGrowth) return;
+  if (baseline == 0) baseline = live_blocks;
+  if (live_blocks <= baseline + kMaxGrowth) return;
   std::fprintf(stderr, "Python's memory grows: %zu blocks, then %zu after %ju inputs\n",
-               at_first, live_blocks, static_cast<std::uintmax_t>(calls));
+               baseline, live_blocks, static_cast<std::uintmax_t>(calls));
   std::abort();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Counts the memory blocks of Python, and takes them from malloc.
+// Counts the memory blocks of Python, and allocates them by malloc.
 
 #include <cstddef>
 

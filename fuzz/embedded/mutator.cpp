@@ -23,9 +23,9 @@ using wire::TokenType;
 constexpr std::uint64_t kFirstNewOrigin = std::uint64_t{1} << 40;
 
 // Leaves the mutation to the fuzzer, which records failed comparisons.
-void mutate_bytes(Bytes& bytes, std::size_t room) {
+void mutate_bytes(Bytes& bytes, std::size_t max_growth) {
   const std::size_t size = bytes.size();
-  bytes.resize(size + room);
+  bytes.resize(size + max_growth);
   bytes.resize(LLVMFuzzerMutate(bytes.data(), size, bytes.size()));
 }
 
@@ -45,18 +45,18 @@ class TreeMutator {
  private:
   // Collects the values in the order in which they are written.
   void collect() {
-    all_.clear();
+    values_.clear();
     containers_.clear();
     collect(root_);
   }
 
   void collect(Value& value) {
-    all_.push_back(&value);
+    values_.push_back(&value);
     if (!value.items.empty()) containers_.push_back(&value);
     for (Value& item : value.items) collect(item);
   }
 
-  Value& pick_value() { return *all_[below(random_, all_.size())]; }
+  Value& pick_value() { return *values_[below(random_, values_.size())]; }
 
   void change() {
     switch (below(random_, containers_.empty() ? 6 : 10)) {
@@ -124,7 +124,7 @@ class TreeMutator {
     value.leaf = writer.take();
   }
 
-  // Wraps the value in a list; that of a node tag is a node.
+  // Wraps the value in a list. A list that starts with a node tag is a node.
   void wrap(Value& value) {
     Value outer;
     outer.type = TokenType::kArray;
@@ -135,9 +135,9 @@ class TreeMutator {
 
   // Replaces a value by a reference to an earlier one, which may contain it.
   void share() {
-    const std::size_t from = below(random_, all_.size());
-    const std::size_t to = below(random_, all_.size());
-    Value& target = *all_[std::min(from, to)];
+    const std::size_t from = below(random_, values_.size());
+    const std::size_t to = below(random_, values_.size());
+    Value& target = *values_[std::min(from, to)];
     if (from == to) return;
     if (target.origin == 0 && &target != &root_) {
       target.origin = kFirstNewOrigin + random_();
@@ -145,7 +145,7 @@ class TreeMutator {
     wire::Writer writer;
     writer.index(ExtType::kReference, shared_.size());
     shared_.push_back(target.origin);
-    *all_[std::max(from, to)] = leaf_of(writer.take());
+    *values_[std::max(from, to)] = leaf_of(writer.take());
   }
 
   // In a map, pairs are swapped, inserted and removed.
@@ -185,7 +185,7 @@ class TreeMutator {
   Random& random_;
   Value& root_;
   std::vector<std::uint64_t>& shared_;
-  std::vector<Value*> all_;
+  std::vector<Value*> values_;
   std::vector<Value*> containers_;
 };
 
@@ -212,7 +212,7 @@ void mutate_buffer(Random& random, OwnedBuffer& buffer) {
   if (buffer.bytes.empty()) buffer.bytes.push_back(0);
 }
 
-// Each entry starts with the length of its body.
+// Sets the length of each body, with which its entry starts.
 void repair_lengths(Value& code) {
   for (Value& entry : code.items) {
     if (entry.type != TokenType::kArray || entry.items.size() < 2) continue;

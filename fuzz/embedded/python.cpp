@@ -37,18 +37,18 @@ void demand(const PyStatus& status) {
   if (PyStatus_Exception(status)) Py_ExitStatusException(status);
 }
 
-// Poses as the executable, so that its standard library is found.
+// Starts Python under the name of its executable, so that it finds its library.
 void start() {
-  PyPreConfig before;
-  PyPreConfig_InitPythonConfig(&before);
-  demand(Py_PreInitialize(&before));
+  PyPreConfig preconfig;
+  PyPreConfig_InitPythonConfig(&preconfig);
+  demand(Py_PreInitialize(&preconfig));
   count_python_memory();
   PyImport_AppendInittab("waybill._core", PyInit__core);
   PyConfig config;
   PyConfig_InitPythonConfig(&config);
   demand(PyConfig_SetBytesString(&config, &config.program_name,
                                  WAYBILL_PYTHON_EXECUTABLE));
-  config.install_signal_handlers = 0;  // The fuzzer has its own.
+  config.install_signal_handlers = 0;  // Keeps the fuzzer's.
   config.site_import = 0;
   config.use_hash_seed = 1;  // Makes runs reproducible.
   config.hash_seed = 0;

@@ -1,8 +1,8 @@
 """Object graphs from bytes, for fuzz_round_trip.
 
-Each byte is a step that adds an object to a pool, made from what is in the pool
-already, or ties objects of the pool together. Any bytes are a recipe; one that ends
-early is filled up with zeros.
+Each byte is a step that adds an object to a pool, made of objects in the pool, or
+connects objects of the pool. Any bytes are a recipe; one that ends early continues with
+zeros.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator
 from types import CellType, FunctionType
 from typing import Any
 
-#: Enough for any shape; a tuple in a key may be nested no deeper than that.
+#: Enough for any shape, and few enough that tuples in keys do not nest too deeply.
 MAX_STEPS = 100
 
 # Names that a template reads are globals, cells and defaults that recipes fill.
@@ -50,7 +50,7 @@ REALS = (0.0, -0.0, float("inf"), -float("inf"), float("nan"), 1.5, 5e-324, 1e30
 
 
 class Recipe:
-    """Bytes that are used up from the front."""
+    """The bytes of a recipe, read from the front, and the objects made so far."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -119,17 +119,17 @@ def function(recipe: Recipe) -> FunctionType:
     if flags & 8:
         recipe.cells += [CellType(recipe.pick()) for _ in free]
     cells = tuple(recipe.cells[-1 - i % len(recipe.cells)] for i in range(len(free)))
-    made = FunctionType(
+    result = FunctionType(
         template.__code__, scope, template.__name__, None, cells or None
     )
-    made.__kwdefaults__ = {"c": recipe.pick()} if flags & 16 else None
-    made.__defaults__ = (recipe.pick(), recipe.pick()) if flags & 32 else None
+    result.__kwdefaults__ = {"c": recipe.pick()} if flags & 16 else None
+    result.__defaults__ = (recipe.pick(), recipe.pick()) if flags & 32 else None
     if flags & 64:
-        made.__dict__["note"] = recipe.pick()
-        made.__name__ = "renamed"
+        result.__dict__["note"] = recipe.pick()
+        result.__name__ = "renamed"
     if flags & 128:
-        made.__annotations__ = {"a": recipe.pick()}
-    return made
+        result.__annotations__ = {"a": recipe.pick()}
+    return result
 
 
 def tie_list(recipe: Recipe) -> Any:
@@ -177,8 +177,8 @@ STEPS: tuple[Callable[[Recipe], Any], ...] = (
 )
 
 
-def cook(data: bytes) -> Any:
-    """The graph of a recipe."""
+def build_graph(data: bytes) -> Any:
+    """Builds the graph of a recipe."""
     recipe = Recipe(data)
     for _ in range(MAX_STEPS):
         if recipe.at >= len(data):

@@ -1,18 +1,18 @@
-"""There and back again, for fuzz_round_trip: see check()."""
+"""The check that fuzz_round_trip makes of each recipe: see check()."""
 
 import waybill
-from recipes import cook
+from recipes import build_graph
 from same_graph import demand_same
 
 
 def check(data: bytes) -> None:
     """Raises unless the object of a recipe is received as it was sent."""
-    made = cook(data)
+    graph = build_graph(data)
 
-    sent = waybill.dumps(made)
+    sent = waybill.dumps(graph)
     received = waybill.loads(sent)
 
-    demand_same(made, received)
-    assert waybill.dumps(received) == sent, "other bytes on the way back"
-    assert waybill.fingerprint(received) == waybill.fingerprint(made)
-    demand_same(made, waybill.loads(sent))  # While the first lives.
+    demand_same(graph, received)
+    assert waybill.dumps(received) == sent, "the received object gives other bytes"
+    assert waybill.fingerprint(received) == waybill.fingerprint(graph)
+    demand_same(graph, waybill.loads(sent))  # While the first is alive.

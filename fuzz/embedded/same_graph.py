@@ -1,7 +1,7 @@
-"""Whether two object graphs are equal, each object and each way to it.
+"""Compares two object graphs: each object, and which objects are shared.
 
-Knows identity and cycles, and what ``==`` does not tell: types, the sign of zero, bits
-of a NaN, parts of functions. Uses nothing of waybill.
+Compares identity and cycles, and what ``==`` ignores: types, the sign of zero, bits of
+a NaN, parts of functions. Uses nothing of waybill.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Differs(Exception):
 
 
 def bits(value: Any) -> Any:
-    """A value that is equal for equal leaves, of things that can be in a set."""
+    """Equal for equal leaves, and for tuples and frozensets of equal leaves."""
     if type(value) is float:
         return "float", struct.pack("<d", value).hex()
     if type(value) is complex:
@@ -44,23 +44,25 @@ def bits(value: Any) -> Any:
 class Comparison:
     def __init__(self) -> None:
         self.pending: list[tuple[Any, Any]] = []
-        # The counterpart of each object on the other side; both keep the objects alive.
-        self.there: dict[int, Any] = {}
-        self.back: dict[int, Any] = {}
+        # The counterpart of each object in the other graph, by id: of left objects, and
+        # of right ones. Both dicts keep the objects alive.
+        self.rights: dict[int, Any] = {}
+        self.lefts: dict[int, Any] = {}
 
     def demand(self, holds: bool, left: Any, right: Any) -> None:
         if not holds:
-            raise Differs(f"{left!r:.200} is not {right!r:.200}")
+            raise Differs(f"{left!r:.200} differs from {right!r:.200}")
 
-    def is_known(self, left: Any, right: Any) -> bool:
-        """Notes that both mean each other. Raises where they meant something else."""
-        known = id(left) in self.there
-        self.demand(known == (id(right) in self.back), left, right)
+    def record_counterparts(self, left: Any, right: Any) -> bool:
+        """Records that the two are counterparts; true if they were. Raises Differs if
+        either has another counterpart."""
+        known = id(left) in self.rights
+        self.demand(known == (id(right) in self.lefts), left, right)
         if known:
-            self.demand(self.there[id(left)] is right, left, right)
-            self.demand(self.back[id(right)] is left, left, right)
-        self.there[id(left)] = right
-        self.back[id(right)] = left
+            self.demand(self.rights[id(left)] is right, left, right)
+            self.demand(self.lefts[id(right)] is left, left, right)
+        self.rights[id(left)] = right
+        self.lefts[id(right)] = left
         return known
 
     def run(self, left: Any, right: Any) -> None:
@@ -78,7 +80,7 @@ class Comparison:
         # There is one empty tuple, and one empty frozenset.
         if kind in (tuple, frozenset) and len(left) == 0:
             return self.demand(left == right, left, right)
-        if self.is_known(left, right):
+        if self.record_counterparts(left, right):
             return None
         if kind in (list, tuple):
             self.demand(len(left) == len(right), left, right)
@@ -100,7 +102,7 @@ class Comparison:
         elif kind is FunctionType:
             self.compare_functions(left, right)
         else:
-            raise Differs(f"recipes make no {kind}; compare it here if they do now")
+            raise Differs(f"no comparison for {kind}; add one here")
         return None
 
     def compare_cells(self, left: CellType, right: CellType) -> None:
@@ -126,7 +128,7 @@ class Comparison:
             self.demand((held[0] is Differs) == (held[1] is Differs), left, right)
             if held[0] is not Differs:
                 self.pending.append((held[0], held[1]))
-        self.is_known(left.__globals__, right.__globals__)
+        self.record_counterparts(left.__globals__, right.__globals__)
 
     def compare_parts(self, left: Any, right: Any) -> None:
         self.demand(type(left) is type(right), left, right)
@@ -157,5 +159,5 @@ def names_in(code: CodeType) -> set[str]:
 
 
 def demand_same(left: Any, right: Any) -> None:
-    """Raises Differs, with the two objects that are not the same."""
+    """Raises Differs, with the first two objects that differ."""
     Comparison().run(left, right)

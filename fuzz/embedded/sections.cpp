@@ -12,7 +12,7 @@
 namespace waybill::fuzz {
 namespace {
 
-// Reads the buffers behind the six sections; false unless they are all valid.
+// Reads the buffers after the six sections; false unless they are all valid.
 bool take_buffers(wire::Reader& reader, BytesView envelope,
                   std::vector<OwnedBuffer>& buffers) {
   std::vector<StoredBuffer> rows;

@@ -33,7 +33,8 @@ inline Bytes& section(Sections& sections, wire::SectionIndex index) {
   return sections[static_cast<std::size_t>(index)];
 }
 
-// Splits an envelope into its sections, whatever their content; nothing if it has none.
+// Splits an envelope into its sections, whatever their content; nothing if the bytes
+// are no envelope.
 std::optional<Sections> split(BytesView envelope);
 
 // Seals an unsigned envelope with the correct digest.
@@ -46,7 +47,7 @@ void fit_buffers(Value& payload, std::vector<OwnedBuffer>& buffers);
 // The shared positions; nothing if they are not numbers.
 std::optional<std::vector<std::uint64_t>> shared_in(const Sections& sections);
 
-// The section of these shared positions.
+// The section that lists these shared positions.
 Bytes section_of(const std::vector<std::uint64_t>& shared);
 
 }  // namespace waybill::fuzz

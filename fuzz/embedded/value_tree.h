@@ -31,7 +31,7 @@ struct Value {
 // Parses one value; nothing if `bytes` are not one, or nest too deeply.
 std::optional<Value> parse(BytesView bytes);
 
-// Makes a leaf of its bytes.
+// A leaf with these bytes.
 Value leaf_of(Bytes bytes);
 
 // Appends the value. Keeps the numbers of references.

@@ -42,8 +42,9 @@ struct StoredBuffer {
   wire::BufferKind kind{};
   // Offset of its first byte from the start of the buffers.
   std::uint64_t place = 0;
-  // Size of the buffer in memory, and after the head: smaller if it is compressed.
+  // Size of the buffer in memory.
   std::uint64_t length = 0;
+  // Size of its bytes in the envelope: smaller if the buffer is compressed.
   std::uint64_t stored_length = 0;
   // Digest of the stored bytes: 8 bytes of XXH3-64, or 32 of BLAKE2b in a signed
   // envelope, whose signature covers the table and so these digests. It is checked
@@ -58,7 +59,7 @@ struct StoredBuffer {
   BytesView bytes;
 };
 
-// The input of seal() for a row and its buffer, which has one byte or more.
+// The input of seal() for one stored buffer, whose `bytes` must not be empty.
 // compress_buffer() sets the last two members.
 struct BufferParts {
   wire::BufferKind kind{};
@@ -74,7 +75,7 @@ struct BufferParts {
 // gain is not worth the time of decompression.
 constexpr std::size_t compression_bound(std::size_t size) { return size - size / 16; }
 
-// The range of zstd levels. Levels below 0 compress less, and faster.
+// The range of zstd levels, from the fastest to the one with the smallest output.
 inline constexpr int kFastestLevel = -7, kSmallestLevel = 19;
 
 // Compresses the bytes of a buffer to `out` by zstd; the level is clamped to the range,
@@ -94,13 +95,13 @@ std::size_t compress_buffer(BufferParts& buffer, int level, std::uint8_t* out);
     const StoredBuffer& row, BytesView bytes, std::uint64_t offset,
     const std::function<void(std::uint64_t)>& progress = nullptr);
 
-// Decompresses a compressed buffer to `out`, which must have row.length bytes. Compares
-// the digest before, and again with what was decompressed, since other threads may
-// write to `bytes` meanwhile.
+// Decompresses a compressed buffer to `out`, which must have row.length bytes. Checks
+// the digest first, and again over the bytes that it decompressed, since other threads
+// may write to `bytes` meanwhile.
 //
 // Errors: kDigestMismatch, kMalformed if the bytes are not compressed as the row says;
 // `out` may be partly written then. Throws std::bad_alloc.
-// Cost: one pass over each, and 3 MB of memory for any size.
+// Cost: two passes over `bytes`, one over `out`, and 3 MB of memory for any size.
 [[nodiscard]] Result<void> decompress_buffer(const StoredBuffer& row, BytesView bytes,
                                              std::uint64_t offset,
                                              std::span<std::uint8_t> out);

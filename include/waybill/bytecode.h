@@ -84,7 +84,7 @@ struct BodyImport {
 
 inline constexpr std::uint32_t kNoIndex = 0xffffffff;
 
-// A store into a cell or global, which outlives the instruction.
+// A store into a cell or global, where other code can read the value.
 struct Store {
   std::uint32_t index = 0;  // cells: into local_names; globals: into names.
   ValueId value = 0;
@@ -135,8 +135,8 @@ struct CodeSummary {
 //
 // Errors: kMalformed (instructions that no compiler writes: an index out of range, a
 // jump outside, a stack underflow), kUnknownTag (an opcode that the version does not
-// have), kPythonMismatch (a version without a table). The offset counts in
-// `instructions`.
+// have), kPythonMismatch (a version without a table). The offset is an
+// index into `instructions`.
 // Cost: about linear in the length of the code; microseconds for a small function.
 // Code with too many branches for its number of locals is not followed: then every
 // global, variable, parameter and import escapes, and attributes are of kUnknown.

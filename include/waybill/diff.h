@@ -35,7 +35,7 @@ struct Diff {
 // Accepts any opened envelopes, verified or not: unreadable parts are compared byte by
 // byte. Values are compared by hashes of 64 bits, which an attacker can make collide.
 // Cost: linear in the size of both; about 24 bytes of memory for each value.
-Diff diff(const Envelope& old_one, const Envelope& new_one,
+Diff diff(const Envelope& old_envelope, const Envelope& new_envelope,
           const DiffOptions& options = {});
 
 }  // namespace waybill

@@ -48,7 +48,7 @@ struct Section {
   BytesView bytes;
 };
 
-// 128 bits of XXH3 over a code body: its address. Big-endian, as on the wire.
+// 128 bits of XXH3 over a code body, which identify it. Big-endian, as on the wire.
 using ContentHash = std::array<std::uint8_t, 16>;
 
 // One code object's body, without the file names and lines that surround it.
@@ -175,7 +175,7 @@ class VerifiedEnvelope {
 
   const Envelope& operator*() const { return envelope_; }
   const Envelope* operator->() const { return &envelope_; }
-  operator const Envelope&() const { return envelope_; }  // NOLINT: it is one.
+  operator const Envelope&() const { return envelope_; }  // NOLINT: implicit.
 
  private:
   friend Result<VerifiedEnvelope> verify(Envelope envelope, const Limits& limits);
@@ -193,8 +193,8 @@ class VerifiedEnvelope {
 //
 // Errors: those of open(), kUnknownTag, kBadReference, kUndeclared. The offset counts
 // from the start of the envelope.
-// Cost: one pass over the payload and the code; no recursion, memory by depth. Moving
-// the envelope in spares a copy of its manifest and tables.
+// Cost: one pass over the payload and the code; no recursion; memory linear in the
+// depth. Moving the envelope in spares a copy of its manifest and tables.
 [[nodiscard]] Result<VerifiedEnvelope> verify(Envelope envelope,
                                               const Limits& limits = {});
 
@@ -234,8 +234,8 @@ void seal(const Parts& parts, std::vector<std::uint8_t>& out);
 
 // seal() without a vector: an upper bound of the length, close to it, and a function
 // that writes to that much memory and returns the end. `parts` must not change in
-// between. Buffers may be in that memory already: each as far after its place as
-// head_bound(), rounded up to a multiple of 64, is after the start of the buffers.
+// between. Buffers may be in that memory already, laid out as if they started at
+// head_bound(), rounded up to a multiple of 64; seal_at() then moves them.
 std::size_t sealed_bound(const Parts& parts);
 std::uint8_t* seal_at(const Parts& parts, std::uint8_t* out);
 
@@ -248,8 +248,8 @@ std::uint8_t* seal_head_at(const Parts& parts, std::uint8_t* out);
 constexpr std::size_t head_padding(std::size_t head_size) { return -head_size % 64; }
 
 // Passes the envelope to `write` piece by piece: the head, then each buffer where it is
-// in memory, with padding and trailer. `is_buffer` marks the next buffer; other pieces
-// are valid until `write` returns. Exceptions of `write` propagate.
+// in memory, with padding and trailer. `is_buffer`: the piece is the next buffer.
+// Other pieces are valid only until `write` returns. Exceptions of `write` propagate.
 void seal_to(const Parts& parts,
              const std::function<void(BytesView piece, bool is_buffer)>& write);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Errors are values here: a code to act on, the byte that showed it, and a
-// sentence for a person. Nothing in waybill::core throws on bad input.
+// Errors are values: a code for programs, the offset at which it was found, and a
+// sentence for people. Nothing in waybill::core throws on bad input.
 //
 //   auto envelope = waybill::open(bytes);
 //   if (!envelope) std::cerr << waybill::to_string(envelope.error()) << '\n';
@@ -60,7 +60,7 @@ std::string_view name_of(ErrorCode code);
 
 struct Error {
   ErrorCode code;
-  // Position in the input of the byte that showed the error; never beyond its end.
+  // Position in the input at which the error was found; at most the input's length.
   std::size_t offset;
   // What was found, what was expected, and what to do, without a full stop.
   std::string detail;

@@ -122,7 +122,7 @@ struct SignificantPart {
   std::uint64_t bytes = 0;  // Only its own bytes if parts of it are listed too.
 };
 
-// The parts that account for the size: at most `most`, the largest first, without
+// The parts that account for the size: at most `max_count`, the largest first, without
 // overlap.
 //
 // The search starts with the root, and replaces a part by its parts. A part with code,
@@ -135,7 +135,7 @@ struct SignificantPart {
 // attributes, unless a variable has nine tenths of it: an engine's task becomes the
 // table that its function names. Objects sent by name have no bytes to list.
 std::vector<SignificantPart> significant_parts(const Explanation& explanation,
-                                               std::size_t most);
+                                               std::size_t max_count);
 
 // "65.1 MB": decimal units with one decimal place, as in pages and warnings.
 std::string size_text(std::uint64_t bytes);
@@ -163,8 +163,8 @@ std::string explanation_text(const Explanation& explanation,
 // describes the keys.
 std::string explanation_json(const Explanation& explanation);
 
-// A self-contained HTML page: an icicle chart and a table. `title`: of the page. Names
-// are escaped, so a hostile payload cannot run code.
+// A self-contained HTML page: an icicle chart and a table. `title` is the page's
+// title. Names are escaped, so a hostile payload cannot run code.
 std::string explanation_html(const Explanation& explanation, std::string_view title);
 
 }  // namespace waybill

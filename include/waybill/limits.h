@@ -20,9 +20,9 @@ struct Limits {
   // wire and a hundred as an object: this bounds the ratio.
   std::size_t max_values = std::size_t{1} << 31;
 
-  // Nesting of containers. Nothing here recurses, so depth costs heap, not stack. The
-  // limit rejects input that consists of opening brackets only, on which other programs
-  // may crash.
+  // Nesting of containers. The library does not recurse, so depth costs heap, not
+  // stack. The limit rejects input that consists of opening brackets only, on which
+  // other programs may crash.
   std::size_t max_depth = std::size_t{1} << 26;
 
   // The next five apply to the values of the payload and the constants of code, which
@@ -52,16 +52,16 @@ struct Limits {
 
   // Steps of hashing and comparing keys and set items beyond 256 for each. Tuples that
   // share parts can take exponential time to hash, and keys can be chosen to collide.
-  // Collisions are counted, and NaN is refused as a key, only below the default value:
-  // that takes time for each key.
+  // Collisions are counted, and NaN is refused as a key, only if the limit is below its
+  // default, because these checks take time for each key.
   std::size_t max_key_steps = std::size_t{1} << 32;
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-// For untrusted input; the default wherever no code is admitted. 64 MiB of input and 1
-// GiB of objects are more than messages have, and smaller input is handled in seconds
-// at most.
+// For untrusted input; the default wherever no code is admitted. Messages rarely have
+// 64 MiB of input or 1 GiB of objects, and input below that is handled in seconds at
+// most.
 inline constexpr Limits kStrictLimits = {
     .max_bytes = std::size_t{1} << 26,
     .max_values = std::size_t{1} << 24,

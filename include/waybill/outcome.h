@@ -13,9 +13,9 @@ namespace waybill {
 class SigningKey;
 
 // The outcome of a call that was not made or did not finish; its sender gets a
-// CallError. `code` is the reason in one word, such as "timed_out" or name_of() an
-// error's code, `detail` a sentence; invalid UTF-8 is reduced to ASCII and "?". `key`
-// signs it; null: it is unsigned. Any Python reads it.
+// CallError. `code` is the reason in one word, such as "timed_out" or
+// name_of(error.code), and `detail` is a sentence; invalid UTF-8 is reduced to ASCII
+// and "?". `key` signs it; null: it is unsigned. Any Python reads it.
 //
 // Error: kLimitExceeded for text of 4 GiB.
 [[nodiscard]] Result<std::vector<std::uint8_t>> failed_outcome(

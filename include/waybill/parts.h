@@ -1,7 +1,7 @@
 #pragma once
 
-// The parts of a payload: their offsets and descriptions without building them, and
-// single parts. Of a mapped file, only the head is read.
+// Finds, describes and extracts parts of a payload without building them. Of a mapped
+// file, only the head is read.
 //
 //   auto file = waybill::MappedFile::open("run.waybill");  // waybill/mapped_file.h
 //   auto envelope = waybill::open_mapped(file->bytes());
@@ -142,7 +142,7 @@ Result<VerifiedEnvelope> open_mapped(Bytes&& file, const Limits& limits = {}) = 
 // Whether open_mapped() accepts an incomplete file.
 enum class FileEnd : std::uint8_t {
   kWhole,
-  // It may end anywhere after the head; rows of incomplete buffers have no bytes.
+  // The file may end anywhere after the head; rows of incomplete buffers have no bytes.
   kCut,
 };
 

@@ -152,7 +152,7 @@ class KeyRing {
   struct Key {
     SignatureAlgorithm algorithm;
     KeyId id;
-    SecretBytes bytes;  // 32.
+    SecretBytes bytes;  // 32 bytes.
   };
 
   [[nodiscard]] Result<void> add_lines(

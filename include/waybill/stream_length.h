@@ -37,12 +37,12 @@ class StreamLength {
   explicit StreamLength(const Limits& limits = {});
 
   // Measures the envelope at the start of `bytes`, which may be truncated anywhere.
-  // They start with the bytes of earlier calls, which are not read again.
+  // `bytes` must start with the bytes of earlier calls, which are not read again.
   //
   // Reading `missing` more bytes never reads beyond the envelope. The sender controls
-  // the number, which is at most one beyond max_bytes: read in steps. Stops at input
-  // that does not start like an envelope, and at more bytes and depth than the limits
-  // allow; open() checks everything else.
+  // the number, which is at most one beyond max_bytes: read in steps. It stops at input
+  // that does not start like an envelope, or that exceeds the limits of bytes and
+  // depth; open() checks everything else.
   //
   // Cost: over all calls, one pass over the heads of the values, and eight bytes for
   // each open container; the table of buffers is read once more.

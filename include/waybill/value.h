@@ -44,8 +44,8 @@ enum class Kind : std::uint8_t {
   kNil,             // Nil: None
   kBoolean,         // bool
   kInteger,         // std::int64_t: an int within its range
-  kUnsigned,        // std::uint64_t: an int beyond that
-  kBigInteger,      // BigInteger: an int beyond both
+  kUnsigned,        // std::uint64_t: a larger int within its range
+  kBigInteger,      // BigInteger: an int beyond 64 bits
   kReal,            // double: float
   kComplex,         // std::complex<double>
   kText,            // std::string: str
@@ -218,7 +218,7 @@ class Value {
   Value(Standard value) : content_(std::move(value)) {}
   Value(Array value) : content_(std::move(value)) {}
   // An int of any length from big-endian two's complement; its size decides its kind.
-  // No bytes are 0.
+  // An empty view means 0.
   static Value integer(BytesView twos_complement);
 
   Value(const Value& other);
@@ -289,8 +289,8 @@ constexpr std::string_view item_name() {
   }
 }
 
-// An array of contiguous numbers, in a vector, say, or in a library's span. They must
-// outlive it.
+// An array of contiguous numbers, such as those of a vector or span, which must outlive
+// the array.
 template <std::ranges::contiguous_range Numbers>
   requires std::ranges::borrowed_range<Numbers> &&
            Item<std::ranges::range_value_t<Numbers>>
@@ -322,7 +322,7 @@ Array array_of(Numbers&& numbers, std::vector<std::uint64_t> shape,
 // is imported or called.
 enum class Objects : std::uint8_t {
   kRefused,
-  kStandard,  // Objects that data::Standard lists are values; others are refused.
+  kStandard,  // Types that data::Standard lists are read; others are refused.
 };
 
 // read_value() with a gate, which may require a signature. Only plain data is accepted,

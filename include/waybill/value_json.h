@@ -33,9 +33,10 @@ struct JsonOptions {
 // -0.0 for readers that do not distinguish them.
 //
 // Errors, with offset 0: kMalformed for invalid UTF-8; kLimitExceeded for more than 512
-// nested containers, for text beyond `max_bytes`, and for ints whose digits take
-// seconds: beyond 128 KiB, or many with as large a sum of squares; with `is_loose`,
-// kRefused for maps whose keys are not JSON names or become equal.
+// nested containers, for text beyond `max_bytes`, and for ints whose decimal
+// digits take seconds to compute: one beyond 128 KiB, or several whose squared sizes
+// have as large a sum; with `is_loose`, kRefused for maps whose keys are not JSON names
+// or become equal.
 [[nodiscard]] Result<std::string> value_json(const data::Value& value,
                                              const JsonOptions& options = {});
 

@@ -38,12 +38,13 @@ class FreshPages {
 
   std::uint8_t* ready_;  // Pages before this are populated.
   std::uint8_t* end_;
-  // Steps left with small pages, and the number of them after the next slow large one.
+  // small_steps_: steps still to take with small pages. next_small_steps_: how many to
+  // take after the next slow step with large pages.
   unsigned small_steps_ = 0, next_small_steps_ = 8;
 };
 
 // Copies in blocks that fit the processor's cache, and passes each copy to `each` while
-// it is there. The ranges may overlap if `to` lies before `from`.
+// it is cached. The ranges may overlap if `to` lies before `from`.
 template <typename Each>
 void copy_in_blocks(std::uint8_t* to, BytesView from, FreshPages& pages, Each each) {
   constexpr std::size_t kBlock = std::size_t{256} << 10;

@@ -11,10 +11,10 @@
 namespace waybill::bytecode {
 namespace {
 
-// Passes over the blocks before all locals count as live. Nested loops need one each;
-// no real code comes near.
+// After this number of passes over the blocks all locals count as live. Each nested
+// loop needs one pass, so real code needs far fewer.
 constexpr int kMaxLivenessPasses = 16;
-// Bits of `live` for each instruction, beyond which liveness is not computed.
+// Liveness is not computed if `live` needs more bits than this for each instruction.
 constexpr std::size_t kMaxLivenessBits = 1024;
 
 tl::unexpected<Error> malformed(std::size_t offset, const char* detail) {
@@ -35,7 +35,8 @@ class Builder {
         std::none_of(all.begin(), all.end(),
                      [](const Instruction& i) { return i.can_jump; });
     if (is_straight) {
-      flow_.blocks.push_back({0, first_end(), kNoIndex, kNoIndex, kNoIndex, kNoIndex});
+      flow_.blocks.push_back(
+          {0, end_of_first_block(), kNoIndex, kNoIndex, kNoIndex, kNoIndex});
       flow_.order.push_back(0);
       return {};
     }
@@ -47,7 +48,7 @@ class Builder {
   }
 
  private:
-  std::uint32_t first_end() const {
+  std::uint32_t end_of_first_block() const {
     std::uint32_t at = 0;
     while (!ends_block(flow_.instructions[at].operation)) ++at;
     return at + 1;
@@ -65,13 +66,13 @@ class Builder {
     for (const Instruction& instruction : all) {
       if (!instruction.can_jump) continue;
       if (!is_instruction_[instruction.argument / 2]) {
-        return malformed(instruction.offset, "a jump leads into an instruction");
+        return malformed(instruction.offset, "a jump target is inside an instruction");
       }
       is_start_[instruction.argument / 2] = true;
     }
     for (const ExceptionEntry& entry : flow_.entries) {
       if (!is_instruction_[entry.target / 2]) {
-        return malformed(entry.target, "a handler starts inside an instruction");
+        return malformed(entry.target, "an exception handler is inside an instruction");
       }
       is_start_[entry.start / 2] = true;
       is_start_[entry.end / 2] = true;
@@ -84,18 +85,18 @@ class Builder {
     const std::vector<Instruction>& all = flow_.instructions;
     block_at_.assign(is_start_.size(), kNoIndex);
     std::size_t unit = 0;
-    bool cut = true;
+    bool is_start = true;
     for (std::uint32_t i = 0; i < all.size(); ++i) {
       // An entry's edge may lie in inline caches; it then cuts before the next
       // instruction.
-      for (; unit <= all[i].offset / 2; ++unit) cut = cut || is_start_[unit];
-      if (cut) {
+      for (; unit <= all[i].offset / 2; ++unit) is_start = is_start || is_start_[unit];
+      if (is_start) {
         if (!flow_.blocks.empty()) flow_.blocks.back().end = i;
         block_at_[all[i].offset / 2] = static_cast<std::uint32_t>(flow_.blocks.size());
         flow_.blocks.emplace_back();
         flow_.blocks.back().first = i;
       }
-      cut = all[i].can_jump || ends_block(all[i].operation);
+      is_start = all[i].can_jump || ends_block(all[i].operation);
     }
     flow_.blocks.back().end = static_cast<std::uint32_t>(all.size());
     for (std::uint32_t i = 0; i < flow_.blocks.size(); ++i) connect(i);
@@ -131,10 +132,10 @@ class Builder {
         path.pop_back();
         continue;
       }
-      const std::uint32_t way = successors[taken++];
-      if (way != kNoIndex && seen[way] == 0) {
-        seen[way] = 1;
-        path.push_back(way);
+      const std::uint32_t successor = successors[taken++];
+      if (successor != kNoIndex && seen[successor] == 0) {
+        seen[successor] = 1;
+        path.push_back(successor);
       }
     }
     std::reverse(flow_.order.begin(), flow_.order.end());
@@ -196,9 +197,9 @@ class Builder {
       if (block.handler != kNoIndex) {
         later |= flow_.live[block.handler * words + word];
       }
-      std::uint64_t& mine = flow_.live[index * words + word];
-      changed = changed || (later & ~mine) != 0;
-      mine |= later;
+      std::uint64_t& live_here = flow_.live[index * words + word];
+      changed = changed || (later & ~live_here) != 0;
+      live_here |= later;
     }
     return changed;
   }

@@ -62,7 +62,7 @@ constexpr std::string_view kFormats[] = {"",
 constexpr std::string_view kFunctionParts[] = {"defaults", "kwdefaults", "annotations",
                                                "closure", "annotate"};
 
-// The names that an opcode's number selects: one of them, or a set of them by its bits.
+// The names that an opcode's argument selects: one by value, or several by its bits.
 struct ChoiceNames {
   std::string_view opcode;
   std::span<const std::string_view> names;

@@ -18,6 +18,8 @@ constexpr std::int64_t kBaseBudget = 1 << 16;
 // Kinds in co_localspluskinds (CO_FAST_CELL, CO_FAST_FREE).
 constexpr std::uint8_t kCellOrFree = 0x40 | 0x80;
 
+constexpr char kPopsTooMany[] = "an instruction pops more values than the stack has";
+
 }  // namespace
 
 Evaluator::Evaluator(const CodeView& code, const ControlFlow& flow,
@@ -36,7 +38,7 @@ Evaluator::Evaluator(const CodeView& code, const ControlFlow& flow,
 
 Result<bool> Evaluator::run() {
   if (code_.argument_count > local_count_ || code_.local_kinds.size() != local_count_) {
-    malformed("local_names, local_kinds and argument_count do not fit each other");
+    malformed("local_kinds or argument_count does not match local_names");
   } else {
     do {
       start_pass();
@@ -96,7 +98,7 @@ bool Evaluator::flow_to(std::uint32_t block, std::span<const ValueId> state) {
       is_over_budget_ = true;
       return false;
     case MergeOutcome::kUnevenStack:
-      return malformed("the stack's height depends on the way here");
+      return malformed("two paths lead here with different stack heights");
   }
   return false;
 }
@@ -111,13 +113,13 @@ bool Evaluator::run_block(std::uint32_t index) {
   for (std::uint32_t i = block_->first; i + 1 < block_->end; ++i) {
     const Instruction& instruction = flow_.instructions[i];
     offset_ = instruction.offset;
-    if (height() < instruction.pops) return malformed("the stack is empty");
+    if (height() < instruction.pops) return malformed(kPopsTooMany);
     if (!evaluate(instruction)) return false;
-    if (height() > max_height) return malformed("more on the stack than code can use");
+    if (height() > max_height) return malformed("the stack is too high for this code");
   }
   const Instruction& last = flow_.instructions[block_->end - 1];
   offset_ = last.offset;
-  if (height() < last.pops) return malformed("the stack is empty");
+  if (height() < last.pops) return malformed(kPopsTooMany);
   return leave_block(*block_, last, height());
 }
 
@@ -131,7 +133,7 @@ bool Evaluator::leave_block(const Block& block, const Instruction& last,
   if (!evaluate(last)) return false;
   if (last.can_jump && !jump_keeps_operand) {
     if (if_jump < 0 || static_cast<std::size_t>(if_jump) > height()) {
-      return malformed("the stack is empty");
+      return malformed(kPopsTooMany);
     }
     const std::span<const ValueId> state(
         slots_.data(), local_count_ + static_cast<std::size_t>(if_jump));
@@ -142,7 +144,9 @@ bool Evaluator::leave_block(const Block& block, const Instruction& last,
 
 bool Evaluator::enter_handler(const Block& block) {
   const ExceptionEntry& entry = flow_.entries[block.entry];
-  if (height() < entry.depth) return malformed("a handler keeps more than there is");
+  if (height() < entry.depth) {
+    return malformed("an exception handler keeps more values than the stack has");
+  }
   scratch_.assign(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(
                                                        local_count_ + entry.depth));
   if (entry.pushes_last) scratch_.push_back(kUnknownValue);
@@ -208,7 +212,7 @@ bool Evaluator::evaluate_constant(const Instruction& instruction) {
   std::int64_t integer = static_cast<std::int32_t>(instruction.argument);
   if (instruction.operation == Operation::kLoadConstant) {
     if (instruction.argument >= code_.constants.size()) {
-      return malformed("no such constant");
+      return malformed("a constant's index is beyond co_consts");
     }
     const ConstantView& constant = code_.constants[instruction.argument];
     if (constant.kind == ConstantView::Kind::kNone) {
@@ -248,7 +252,9 @@ bool Evaluator::evaluate_local(const Instruction& instruction) {
   if (operation < Operation::kLoadLocal || operation > Operation::kDeleteCell) {
     return evaluate_name(instruction);
   }
-  if (local >= local_count_) return malformed("no such local");
+  if (local >= local_count_) {
+    return malformed("a local's index is beyond co_localsplusnames");
+  }
   switch (operation) {
     case Operation::kLoadLocal:
       push(is_cell(local) ? kUnknownValue : value_or_unknown(slots_[local]));
@@ -294,8 +300,7 @@ bool Evaluator::evaluate_name(const Instruction& instruction) {
   if (operation < Operation::kLoadGlobal || operation > Operation::kImportFrom) {
     return evaluate_call(instruction);
   }
-  if (name >= code_.names.size())
-    return malformed("an instruction refers to a missing name");
+  if (name >= code_.names.size()) return malformed("a name's index is beyond co_names");
   switch (operation) {
     case Operation::kLoadDictOrGlobal:
       drop(1);
@@ -307,7 +312,7 @@ bool Evaluator::evaluate_name(const Instruction& instruction) {
       load_name(name);
       return true;
     case Operation::kStoreName: {
-      // Everybody can read the namespace of a class or module.
+      // Any code can read the namespace of a class or module.
       const ValueId value = pop();
       escape(value);
       if ((name_uses_[name] & kNameLoaded) != 0) {
@@ -333,7 +338,7 @@ bool Evaluator::evaluate_name(const Instruction& instruction) {
   }
 }
 
-// A name that the body also stores is one union of all stores.
+// All loads of a name that the body also stores give one union of the stored values.
 void Evaluator::load_name(std::uint32_t name) {
   if ((name_uses_[name] & kNameStored) == 0) {
     push(graph_.make(Value::Kind::kGlobal, name, 0, offset_));
@@ -353,7 +358,7 @@ void Evaluator::load_name(std::uint32_t name) {
 bool Evaluator::evaluate_import(const Instruction& instruction) {
   const std::uint32_t name = instruction.argument;
   if (instruction.operation == Operation::kImportFrom) {
-    if (height() == 0) return malformed("IMPORT_FROM nothing");
+    if (height() == 0) return malformed("IMPORT_FROM with an empty stack");
     push(graph_.make(Value::Kind::kImportFrom, name, value_or_unknown(peek(1)),
                      offset_));
     return true;
@@ -456,12 +461,12 @@ bool Evaluator::evaluate_items(const Instruction& instruction) {
     case Operation::kForIndexedIterator: {
       const std::size_t depth =
           instruction.operation == Operation::kForIterator ? 1 : 2;
-      if (height() < depth) return malformed("no iterator");
+      if (height() < depth) return malformed("FOR_ITER without an iterator");
       push(element_of(value_or_unknown(peek(depth))));
       return true;
     }
     case Operation::kBinaryOperation:
-      // `pack + other` is a container of the same items.
+      // `pack + other` contains the items of both.
       for (std::size_t i = 1; i <= 2; ++i) {
         if (graph_[value_or_unknown(peek(i))].kind == Value::Kind::kPack)
           escape(peek(i));
@@ -485,19 +490,21 @@ bool Evaluator::evaluate_items(const Instruction& instruction) {
     case Operation::kExtendContainer:
       return extend_container(pops, instruction.argument);
     case Operation::kMatchKeys:
-      if (height() < 2) return malformed("nothing to match");
+      if (height() < 2) return malformed("MATCH_KEYS without a mapping");
       escape(peek(2));
       push(kUnknownValue);
       return true;
     default:
-      return malformed("an instruction out of place");
+      return malformed("the analysis does not know this instruction");
   }
 }
 
 bool Evaluator::extend_container(std::size_t count, std::size_t depth) {
   for (std::size_t i = 1; i <= count; ++i) escape(peek(i));
   drop(count);
-  if (depth == 0 || depth > height()) return malformed("no container to extend");
+  if (depth == 0 || depth > height()) {
+    return malformed("the container to extend is missing");
+  }
   // The content of the container is unknown from here on.
   escape(peek(depth));
   slots_[slots_.size() - depth] = kUnknownValue;
@@ -654,7 +661,7 @@ void Evaluator::call(std::size_t argument_count, std::size_t keyword_count) {
            : calls_.call(value_or_unknown(callee), scratch_, keyword_count, offset_));
 }
 
-// On the stack, deepest first: the parts whose flags are set, from the lowest; code.
+// On the stack, deepest first: the parts whose flags are set, lowest flag first; code.
 void Evaluator::make_function(std::uint32_t parts) {
   const ValueId function = calls_.make(pop(), offset_);
   for (std::uint32_t part = 8; part > 0; part >>= 1) {

@@ -26,14 +26,14 @@ class Escapes {
   // a slot.
   void add(ValueId value);
 
-  // A method of a list, `mods.pop()`, may return its items. Called at the end, when
-  // unions are complete.
+  // Lets packs with attributes escape: a method such as `mods.pop()` may return any
+  // item. Called at the end, when unions are complete.
   void escape_packs_with_attributes();
 
  private:
   const ValueGraph& graph_;
   CodeSummary& summary_;
-  std::vector<std::uint8_t> has_escaped_;  // By value.
+  std::vector<std::uint8_t> has_escaped_;  // Indexed by ValueId.
 };
 
 class FunctionCalls {
@@ -90,7 +90,7 @@ class FunctionCalls {
 
 // Flags of how the code uses a name of co_names.
 enum NameUse : std::uint8_t {
-  kNameSeen = 1,      // In CodeSummary::globals.
+  kNameSeen = 1,      // Listed in CodeSummary::globals.
   kNameLoaded = 2,    // By LOAD_NAME.
   kNameStored = 4,    // By STORE_NAME.
   kNameDeleted = 16,  // By DELETE_NAME.
@@ -172,8 +172,8 @@ class Evaluator {
 
   std::vector<ValueId> slots_;
   std::vector<ValueId> scratch_;
-  std::vector<ValueId> name_unions_;        // By name; 0 is none.
-  std::vector<std::uint8_t> is_cell_made_;  // By local.
+  std::vector<ValueId> name_unions_;        // Indexed by name; 0: none.
+  std::vector<std::uint8_t> is_cell_made_;  // Indexed by local.
   const Block* block_ = nullptr;
   std::uint32_t offset_ = 0;  // The offset of the current instruction.
   std::uint32_t keyword_names_ = kNoIndex;

@@ -33,7 +33,7 @@ bool ExceptionReader::next(ExceptionEntry& entry) {
   std::uint32_t start, length, target, depth;
   if (!read_number(start) || !read_number(length) || !read_number(target) ||
       !read_number(depth)) {
-    error_ = "the exception table is cut inside an entry, or marked wrongly";
+    error_ = "the exception table ends inside an entry, or a start bit is wrong";
     return false;
   }
   const std::uint64_t first = std::uint64_t{start} * 2;

@@ -26,7 +26,7 @@ class ExceptionReader {
       : table_(table), code_size_(code_size) {}
 
   // The next entry, which may be empty; false at the end, and at the first entry that
-  // is truncated, marked wrongly, out of order or beyond the code.
+  // is truncated, out of order or beyond the code, or has a wrong start bit.
   bool next(ExceptionEntry& entry);
 
   // The error that stopped next(); null at the end. Static storage.

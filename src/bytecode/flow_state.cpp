@@ -1,5 +1,5 @@
-// Merges states. Termination: a pass asks for another one only after it has marked a
-// slot, and the last precise pass marks all slots of all loop heads.
+// Merges states. Termination: a pass requests another one only after it has marked a
+// slot, and passes after the precise ones start with all slots of loop heads marked.
 // Tested by tests/bytecode/summarize_test.cpp.
 
 #include "bytecode/flow_state.h"

@@ -41,8 +41,8 @@ class FlowState {
   // Whether a loop changes a slot that was not a union.
   bool needs_another_pass() const { return needs_another_pass_; }
 
-  // Merges a state into the start of a block. `state`: locals, then stack. `offset`: of
-  // unions made here.
+  // Merges a state into the start of a block. `state`: locals, then stack. Unions
+  // that are created here get `offset`.
   MergeOutcome flow_to(std::uint32_t block, std::span<const ValueId> state,
                        std::uint32_t offset);
 
@@ -67,7 +67,7 @@ class FlowState {
     std::size_t first_slot = 0;
     std::size_t slot_count = 0;
     bool allocated = false;
-    bool reached = false;  // In this pass; the same for `visited`.
+    bool reached = false;  // In this pass, as is `visited`.
     bool visited = false;
     bool is_loop_head = false;
     std::uint32_t offset = 0;
@@ -89,7 +89,7 @@ class FlowState {
   std::int64_t budget_;
   std::vector<State> states_;
   std::vector<ValueId> slots_;
-  std::vector<Mark> marks_;  // By slot; persists between passes.
+  std::vector<Mark> marks_;  // Indexed by slot; persists between passes.
   std::vector<ValueId> overflow_;
   int passes_ = 0;
   bool needs_another_pass_ = false;

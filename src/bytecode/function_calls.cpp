@@ -34,7 +34,7 @@ ValueId FunctionCalls::make(ValueId code, std::uint32_t offset) {
 
 void FunctionCalls::set_part(ValueId function, std::uint32_t part, ValueId value) {
   if (part == kAnnotationsPart) return escapes_.add(value);
-  // Closures match by name, and an annotate function is called by inspection only.
+  // Closures are matched by name, and only inspection calls an annotate function.
   if (part != kDefaultsPart && part != kKeywordDefaultsPart) return;
   const Value& given = graph_[value];
   if (given.kind != Value::Kind::kPack ||

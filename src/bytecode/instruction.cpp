@@ -33,8 +33,9 @@ class Splitter {
     const std::uint64_t pushes = row.pushes.of(argument);
     // A valid count is bounded by the instructions that make or use the values.
     if (pops > size_ + 8 || pushes > size_ + 8) {
-      error = {ErrorCode::kMalformed, start,
-               std::string(row.name) + " counts more values than there are bytes"};
+      error = {
+          ErrorCode::kMalformed, start,
+          std::string(row.name) + " pops or pushes more values than its code allows"};
       return false;
     }
     Instruction instruction;
@@ -120,7 +121,7 @@ class Splitter {
                              : Operation::kBinaryOperation,
                          from.argument, 2, 1);
       case Operation::kGetIterator:
-        // 3.15: an argument asks for what `yield from` and async iteration need.
+        // In 3.15 a nonzero argument serves `yield from` and async iteration.
         return push_back(from,
                          from.argument == 0 || from.pushes == 1
                              ? Operation::kGetIterator

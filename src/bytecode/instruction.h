@@ -35,7 +35,7 @@ bool ends_block(Operation operation);
 //
 // Errors: kPythonMismatch (no table for `version`), kUnknownTag (an opcode that the
 // version does not have, or one of instrumented code), kMalformed (odd length, a
-// truncated or too long EXTENDED_ARG, a used cache, a jump outside).
+// truncated or too long EXTENDED_ARG, a cache that is not zero, a jump outside).
 // Cost: one pass; at most two Instructions for each two bytes.
 Result<std::vector<Instruction>> read_instructions(int version, BytesView code);
 

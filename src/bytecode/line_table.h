@@ -14,7 +14,7 @@ namespace waybill::bytecode {
 // bytes are marked as such, and the entries cover at most `units` units of two bytes.
 // An empty or short table is valid. Lines and columns themselves are not checked.
 //
-// Errors: kMalformed; the offset counts in `table`.
+// Errors: kMalformed; the offset is an index into `table`.
 // Cost: one pass, no allocation. Thread-safe.
 Result<void> check_line_table(BytesView table, std::size_t units);
 
@@ -26,7 +26,7 @@ class LineReader {
       : table_(table), line_(first_line) {}
 
   // The next entry: the number of units that it covers, and their line, 0 for none.
-  // False at the end, and at what check_line_table() refuses.
+  // False at the end, and at an entry that check_line_table() refuses.
   bool next(std::size_t& units, std::int64_t& line);
 
  private:

@@ -34,7 +34,7 @@ def canonical_opcodes():
     ]
 
 
-def expected_net(name, number, arg, jump):
+def expected_effect(name, number, arg, jump):
     has_argument = number >= dis.HAVE_ARGUMENT
     if hasattr(dis, "hasarg"):
         has_argument = number in dis.hasarg
@@ -52,8 +52,8 @@ def disagreements():
             if name in ("BUILD_SLICE", "SWAP", "COPY") and arg < 2:
                 continue
             for jump in (False, True):
-                ours = stack_effects.net(name, VERSION, arg, jump)
-                theirs = expected_net(name, number, arg, jump)
+                ours = stack_effects.net_effect(name, VERSION, arg, jump)
+                theirs = expected_effect(name, number, arg, jump)
                 if (
                     stack_effects.at(stack_effects.KNOWN_DIFFERENCES, name, VERSION)
                     == theirs
@@ -61,12 +61,12 @@ def disagreements():
                     continue
                 if VERSION == 311 and name in ("PRECALL", "CALL"):
                     # Only their sum is right: CALL pops what PRECALL claims to pop.
-                    ours = stack_effects.net("CALL", VERSION, arg)
-                    theirs = expected_net("CALL", opcode.opmap["CALL"], arg, jump)
+                    ours = stack_effects.net_effect("CALL", VERSION, arg)
+                    theirs = expected_effect("CALL", opcode.opmap["CALL"], arg, jump)
                     precall = opcode.opmap["PRECALL"]
-                    theirs += expected_net("PRECALL", precall, arg, jump)
+                    theirs += expected_effect("PRECALL", precall, arg, jump)
                 if ours != theirs:
-                    found.append(f"{name} {arg} {jump=}: ours {ours}, theirs {theirs}")
+                    found.append(f"{name} {arg} {jump=}: {ours} here, {theirs} in dis")
     return found
 
 

@@ -21,7 +21,7 @@ struct NumberedOpcode {
 #include "bytecode/opcode_rows/315.inc"
 
 template <std::size_t kSize>
-constexpr OpcodeTable spread(const NumberedOpcode (&rows)[kSize]) {
+constexpr OpcodeTable make_table(const NumberedOpcode (&rows)[kSize]) {
   OpcodeTable table{};
   for (const NumberedOpcode& opcode : rows) {
     table[opcode.number] = opcode.row;
@@ -30,9 +30,9 @@ constexpr OpcodeTable spread(const NumberedOpcode (&rows)[kSize]) {
   return table;
 }
 
-constexpr OpcodeTable kTables[] = {spread(kOpcodes311), spread(kOpcodes312),
-                                   spread(kOpcodes313), spread(kOpcodes314),
-                                   spread(kOpcodes315)};
+constexpr OpcodeTable kTables[] = {make_table(kOpcodes311), make_table(kOpcodes312),
+                                   make_table(kOpcodes313), make_table(kOpcodes314),
+                                   make_table(kOpcodes315)};
 static_assert(std::size(kTables) == kVersionCount);
 
 }  // namespace

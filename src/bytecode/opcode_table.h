@@ -24,8 +24,8 @@ enum class Operation : std::uint8_t {
   kConsume,
   kEscape,
   kEscapeDeepest,    // The deepest operand escapes.
-  kExtendContainer,  // Operands go into the container `argument` deep below them.
-  kMatchKeys,        // Peeks at subject, keys; pushes what the subject holds there.
+  kExtendContainer,  // Adds operands to the container `argument` deep below.
+  kMatchKeys,        // Peeks at subject, keys; pushes the values of these keys.
   kIntrinsic,        // Split by the reader into kConsume and kEscape.
 
   kPushNull,
@@ -38,7 +38,7 @@ enum class Operation : std::uint8_t {
 
   // names[argument]
   kLoadGlobal,
-  kLoadGlobalThenNull,  // Reader: a kLoadGlobal, and a kPushNull when so flagged.
+  kLoadGlobalThenNull,  // Split by the reader: kLoadGlobal, kPushNull if flagged.
   kLoadName,
   kLoadDictOrGlobal,
   kStoreName,
@@ -46,7 +46,7 @@ enum class Operation : std::uint8_t {
   kStoreGlobal,
   kDeleteGlobal,
   kLoadAttribute,
-  kLoadMethod,  // kLoadAttribute, and a kPushNull.
+  kLoadMethod,  // Split by the reader: kLoadAttribute, kPushNull.
   kStoreAttribute,
   kDeleteAttribute,
   kLoadSuperAttribute,
@@ -126,9 +126,9 @@ enum class Jump : std::uint8_t { kNone, kForward, kBackward };
 // The values that oparg may have, without its flag bits.
 enum class Operand : std::uint8_t {
   kAny,
-  kConstant,     // An index into co_consts,
-  kName,         // into co_names,
-  kLocal,        // into co_localsplusnames.
+  kConstant,     // An index into co_consts.
+  kName,         // An index into co_names.
+  kLocal,        // An index into co_localsplusnames.
   kByte,         // Below 256, also after EXTENDED_ARG.
   kTwoLocals,    // Two indices; the second has four bits.
   kCell,         // The index of a local that is a cell or a free variable.
@@ -146,7 +146,7 @@ struct OpcodeRow {
   std::uint8_t flag_bits = 0;  // Flags in the low bits of oparg.
   Jump jump = Jump::kNone;
   std::uint8_t caches = 0;      // Units of inline cache after the instruction.
-  std::uint8_t jump_skips = 0;  // It may also jump this many units past the target.
+  std::uint8_t jump_skips = 0;  // A jump may also end this many units later.
   Operand operand = Operand::kAny;
   std::uint64_t choices = 0;
   std::string_view name = {};  // CPython's, for messages.

@@ -1,12 +1,13 @@
 """The valid operands of each CPython instruction, by name.
 
-`make_opcode_table.py` prints the C++ rows from here. It refuses to if they differ from
-the names, constants and locals in the interpreter's own `opcode`.
+`make_opcode_table.py` prints the C++ rows from here, unless they disagree with the
+lists of names, constants and locals in the interpreter's own module `opcode`.
 """
 
 import opcode
 
-# Enumerator of bytecode::Operand: the instructions. All others take any operand.
+# Maps enumerators of bytecode::Operand to the instructions that take them. All other
+# instructions take any operand.
 OPERANDS = {
     "kConstant": "LOAD_CONST RETURN_CONST KW_NAMES",
     "kName": "LOAD_NAME STORE_NAME DELETE_NAME LOAD_GLOBAL STORE_GLOBAL DELETE_GLOBAL "
@@ -23,7 +24,7 @@ OPERANDS = {
     "kCallFollows": "PRECALL",
 }
 
-# The lists of `opcode` that contain them.
+# Maps lists of `opcode` to the enumerators whose instructions they contain.
 LISTED = {
     "hasconst": {"kConstant"},
     "hasname": {"kName"},
@@ -32,19 +33,19 @@ LISTED = {
 }
 
 
-def first(list_name):
-    """The numbers below the length of one of opcode's lists."""
+def indices_of(list_name):
+    """The valid indices of one of opcode's lists."""
     return range(len(getattr(opcode, list_name, ())))
 
 
-# Instructions whose number selects one of a few things: the valid numbers.
+# Maps instructions whose argument selects one of a few things to the valid arguments.
 CHOICES = {
-    "BINARY_OP": first("_nb_ops"),
+    "BINARY_OP": indices_of("_nb_ops"),
     "COMPARE_OP": range(len(opcode.cmp_op)),
-    "CALL_INTRINSIC_1": first("_intrinsic_1_descs"),
-    "CALL_INTRINSIC_2": first("_intrinsic_2_descs"),
-    "LOAD_COMMON_CONSTANT": first("_common_constants"),
-    "LOAD_SPECIAL": first("_special_method_names"),
+    "CALL_INTRINSIC_1": indices_of("_intrinsic_1_descs"),
+    "CALL_INTRINSIC_2": indices_of("_intrinsic_2_descs"),
+    "LOAD_COMMON_CONSTANT": indices_of("_common_constants"),
+    "LOAD_SPECIAL": indices_of("_special_method_names"),
     "CONVERT_VALUE": (1, 2, 3),
     "SET_FUNCTION_ATTRIBUTE": (1, 2, 4, 8, 16),
 }
@@ -75,15 +76,15 @@ def jump_skips(name, version):
 
 
 def disagreements(opcodes):
-    """Instructions that `opcode` lists otherwise, as sentences."""
+    """Instructions that `opcode` lists differently, as sentences."""
     found = []
     for name, number in opcodes:
         kind, bits = operand(name)
         if kind == "kChoice" and not 0 < bits < 1 << 64:
-            found.append(f"{name} has no choices that are known")
+            found.append(f"{name} has no known choices")
         lists = {each for each in LISTED if number in getattr(opcode, each)}
-        # Some versions list an opcode of two kinds under one of them.
+        # Some versions list an instruction on cells in `haslocal` only.
         expected = {each for each, kinds in LISTED.items() if kind in kinds}
         if lists != expected and not (kind == "kCell" and lists == {"haslocal"}):
-            found.append(f"{name} is {kind}, and in {sorted(lists)}")
+            found.append(f"{name} is {kind} here, and in {sorted(lists)} of opcode")
     return found

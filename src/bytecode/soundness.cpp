@@ -86,7 +86,7 @@ class Check {
         code_(code),
         starts_(code.instructions.size() / 2),
         targets_(code.instructions.size() / 2) {
-    // An operand from kTwoLocals on has no bound, so each goes on to fits().
+    // From kTwoLocals on the bound is 0, so that fits() checks these operands.
     const std::uint64_t any = UINT64_MAX;
     counts_ = {any, code.constant_count, code.name_count, code.local_kinds.size(), 256};
   }
@@ -103,7 +103,7 @@ class Check {
     return row.jump == Jump::kNone || add_jump(row, argument, start, next, error);
   }
 
-  // After the last instruction.
+  // Makes the checks that follow the last instruction.
   bool finish(Error& error) const {
     const std::size_t size = code_.instructions.size();
     if (!ends_block(last_)) {
@@ -129,7 +129,7 @@ class Check {
         wrong = "an exception table entry points into an instruction";
       } else if (std::uint64_t{entry.depth} + entry.pushes_last + 1 >
                  code_.stack_size) {
-        wrong = "an exception handler needs more stack than there is";
+        wrong = "an exception handler needs more stack than co_stacksize";
       }
       if (wrong == nullptr) continue;
       error = {ErrorCode::kMalformed, entries.start(), wrong};
@@ -146,7 +146,7 @@ class Check {
            (code_.local_kinds[local] & (kCellKind | kFreeKind)) != 0;
   }
 
-  // Counted on first use, which most code does not need.
+  // Counted on first use, because most code does not need the number.
   std::uint64_t free_count() {
     if (free_count_) return *free_count_;
     const auto count = std::ranges::count_if(
@@ -203,7 +203,7 @@ class Check {
         }
         [[fallthrough]];
       default:
-        detail += " takes number " + std::to_string(index) + " of " +
+        detail += " refers to index " + std::to_string(index) + " of " +
                   std::string(name_of(row.operand)) + ", which does not exist";
     }
     return {ErrorCode::kMalformed, start, std::move(detail)};
@@ -226,7 +226,7 @@ class Check {
 
   const OpcodeTable& table_;
   const CodeShape& code_;
-  std::array<std::uint64_t, 10> counts_;  // By Operand.
+  std::array<std::uint64_t, 10> counts_;  // Bounds, indexed by Operand.
   Operation last_ = Operation::kUnknown;
   std::optional<std::uint64_t> free_count_;
   UnitSet starts_;

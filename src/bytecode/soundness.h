@@ -30,11 +30,11 @@ struct CodeShape {
 bool is_known_version(int version);
 
 // Checks, for a known version,
-// - that each opcode is in its canonical code, with its inline caches, all zero;
+// - that each opcode is in the version's canonical code, and its inline caches are
+//   complete and zero;
 // - that operands are within their bounds: names, constants, locals, free variables,
-// and
-//   the choices that a number selects; that instructions on cells get a local that is a
-//   cell or free variable;
+//   and the choices that a number selects; that instructions on cells get a local that
+//   is a cell or free variable;
 // - that jumps, and the exception table, lead to the start of an instruction;
 // - that the last instruction ends control flow;
 // - that each handler has room on the stack for its operands.

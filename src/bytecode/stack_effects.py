@@ -164,8 +164,8 @@ EFFECTS = {
     "RERAISE": ("kReraise", 1, 0),
 }
 for _test in ("FALSE", "TRUE", "NONE", "NOT_NONE"):
-    for _way in ("", "FORWARD_", "BACKWARD_"):
-        EFFECTS[f"POP_JUMP_{_way}IF_{_test}"] = ("kBranch", 1, 0)
+    for _direction in ("", "FORWARD_", "BACKWARD_"):
+        EFFECTS[f"POP_JUMP_{_direction}IF_{_test}"] = ("kBranch", 1, 0)
 
 # (name, first version, last version): the effect in these versions.
 VERSIONS = {
@@ -189,7 +189,7 @@ VERSIONS = {
 # The number of values that a branch pushes when it jumps, if it differs from falling
 # through.
 JUMP_PUSHES = {
-    ("FOR_ITER", 311, 311): -1,  # The iterator is gone, too.
+    ("FOR_ITER", 311, 311): -1,  # The iterator is popped, too.
     ("SEND", 311, 311): 0,
     ("JUMP_IF_FALSE_OR_POP", 311, 311): 1,
     ("JUMP_IF_TRUE_OR_POP", 311, 311): 1,
@@ -231,7 +231,7 @@ def count(spelled, arg):
     return int(base) + TERMS[term][1](arg)
 
 
-def net(name, version, arg, jump=False):
+def net_effect(name, version, arg, jump=False):
     """Stack effect of an instruction."""
     _, pops, pushes = effect(name, version)
     if jump:

@@ -5,7 +5,7 @@
 //   control_flow.cpp      steps -> blocks, their order, which locals are needed where
 //   flow_state.cpp        states at block starts, and how they merge
 //   evaluator.cpp         one step on abstract locals and stack
-//   function_calls.cpp    which values calls pass to nested functions, and which leave
+//   function_calls.cpp    which values calls pass to nested functions, which escape
 //
 // CoarseCollector, below, is the fallback when this would exceed the budget.
 //
@@ -18,7 +18,7 @@
 //
 // Followed, each with what the summary says of it:
 //   xml.etree.X                 global xml -> .etree -> .X
-//   m = xml; m.dom; m = os; m.path   xml.dom and os.path; flow tells the m's apart
+//   m = xml; m.dom; m = os; m.path   xml.dom and os.path: control flow separates them
 //   (xml if c else os).path     {xml, os}.path; so are `x or y` and (m := xml).dom
 //   a, b = xml, os; a.dom       xml.dom only: tuples are unpacked by position
 //   (xml, os)[0].dom            xml.dom
@@ -35,14 +35,14 @@
 //                               covered range
 //   class K: z = xml; z.dom     LOAD_NAME: the global z or what the body stored
 //
-// Ends a chain, because the value escapes the analysis:
+// A chain ends at these, because the value escapes the analysis:
 //   helper(xml)                 an argument, except of nested functions, getattr
 //   self.m = xml; d["k"] = xml  a store into something
 //   [*x, xml]; d.update(...)    extending a container: also all it had before
 //   mods = [xml]; mods.pop()    an attribute of a list of this code: the list escapes
 //   return xml; yield, raise, await, with xml, class K: z = xml
-// Ends it without an escape: arithmetic, comparison, formatting, tests, bases of a
-// class, the receiver of a method call. Their result is kUnknown.
+// A chain ends without an escape at arithmetic, comparison, formatting, tests, bases of
+// a class, the receiver of a method call. Their result is kUnknown.
 //
 // Left to src/python/walker/function_steps.cpp, which knows the functions:
 //   operator.attrgetter("dom")(xml), sys.modules["xml"]

@@ -16,7 +16,7 @@ Error wrong_opcode(const OpcodeTable& table, BytesView code, std::size_t at) {
     case Operation::kNotCanonical:
       return {ErrorCode::kUnknownTag, at,
               std::string(row.name) +
-                  " occurs in running code only; read it by PyCode_GetCode"};
+                  " occurs in running code only; read code by PyCode_GetCode"};
     default:
       return {ErrorCode::kUnknownTag, at,
               "opcode " + std::to_string(code[at]) +
@@ -27,7 +27,7 @@ Error wrong_opcode(const OpcodeTable& table, BytesView code, std::size_t at) {
 
 Error wrong_caches(const OpcodeRow& row, BytesView code, std::size_t at) {
   if (at < code.size() && code[at] == 0) {
-    return {ErrorCode::kMalformed, at, "an inline cache is in use"};
+    return {ErrorCode::kMalformed, at, "an inline cache is not zero"};
   }
   return {ErrorCode::kMalformed, std::min(at, code.size()),
           std::string(row.name) + " should have " + std::to_string(row.caches) +
@@ -40,7 +40,8 @@ Error wrong_length(BytesView code) {
 }
 
 Error lone_extension(std::size_t at) {
-  return {ErrorCode::kMalformed, at, "EXTENDED_ARG extends nothing"};
+  return {ErrorCode::kMalformed, at,
+          "EXTENDED_ARG extends no instruction, or is the fourth in a row"};
 }
 
 Error unknown_version(int version) {

@@ -37,8 +37,8 @@ Error unknown_version(int version);
 
 // Passes all instructions to the sink, in order. False at the first error: the sink's,
 // kUnknownTag (an opcode that the version does not have, or one of running code),
-// kMalformed (odd length, a truncated or too long EXTENDED_ARG, caches that are in use,
-// misplaced or, if counted, missing). Offsets count in `code`.
+// kMalformed (odd length, a truncated or too long EXTENDED_ARG, caches that are not
+// zero, misplaced or, if counted, missing). Offsets are indices into `code`.
 // Cost: one pass, no allocation.
 template <typename Sink>
 bool walk_units(const OpcodeTable& table, BytesView code, Sink& sink, Error& error) {

@@ -21,7 +21,7 @@ void ValueGraph::clear() {
   operands_.clear();
   links_.clear();
   table_.assign(std::max(table_.size(), kFirstTableSize), 0);
-  interned_ = 0;
+  interned_count_ = 0;
   values_.emplace_back();
 }
 
@@ -39,9 +39,9 @@ std::uint32_t ValueGraph::hash_of(const Value& value, std::span<const ValueId> s
 
 // A map's keys are stored after its values.
 std::uint32_t ValueGraph::stored_count(const Value& value) const {
-  const bool map = value.kind == Value::Kind::kPack &&
-                   value.index == static_cast<std::uint32_t>(PackOrder::kMap);
-  return map ? 2 * value.operand_count : value.operand_count;
+  const bool is_map = value.kind == Value::Kind::kPack &&
+                      value.index == static_cast<std::uint32_t>(PackOrder::kMap);
+  return is_map ? 2 * value.operand_count : value.operand_count;
 }
 
 ValueId ValueGraph::intern(Value value, std::span<const ValueId> stored) {
@@ -61,7 +61,7 @@ ValueId ValueGraph::intern(Value value, std::span<const ValueId> stored) {
   operands_.insert(operands_.end(), stored.begin(), stored.end());
   values_.push_back(value);
   table_[slot] = id;
-  if (++interned_ * 2 > table_.size()) grow_table();
+  if (++interned_count_ * 2 > table_.size()) grow_table();
   return id;
 }
 

@@ -74,7 +74,7 @@ class ValueGraph {
   std::vector<Link> links_;
   // Open addressing; 0 is free: kUnknown is never interned.
   std::vector<ValueId> table_;
-  std::size_t interned_ = 0;
+  std::size_t interned_count_ = 0;
 };
 
 }  // namespace waybill::bytecode

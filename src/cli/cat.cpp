@@ -41,8 +41,8 @@ Result<data::Value> items_of(const Envelope& envelope, ArrayPart array) {
   if (row.length > kStrictLimits.max_memory) {
     return tl::unexpected(
         Error{ErrorCode::kLimitExceeded, envelope.buffers_offset + row.place,
-              "a compressed buffer of " + std::to_string(row.length) +
-                  " bytes, which is more than is accepted from strangers"});
+              "a compressed buffer has " + std::to_string(row.length) +
+                  " bytes, more than this command decompresses"});
   }
   std::vector<std::uint8_t> items(row.length);
   const Result<void> done =
@@ -52,8 +52,8 @@ Result<data::Value> items_of(const Envelope& envelope, ArrayPart array) {
   return array_value(array);
 }
 
-// The value at a path. Verifies the whole head, but applies the limits for strangers,
-// and checks the digests of buffers, only for the part.
+// The value at a path. Verifies the whole head, but applies the limits for untrusted
+// input, and checks the digests of buffers, only for the part.
 Result<data::Value> read_part(BytesView bytes, const std::string& path,
                               LoadOptions load_options, Objects objects) {
   load_options.limits = Limits{};
@@ -97,8 +97,9 @@ Exit run_cat(const Arguments& arguments) {
                      : read_value(bytes, Gate(load_options), objects);
   if (!value) {
     const bool is_unsigned = value.error().code == ErrorCode::kBadSignature;
-    return report_error(is_unsigned ? add_extent(value.error(), bytes) : value.error(),
-                        arguments.json);
+    return report_error(
+        is_unsigned ? add_extent_detail(value.error(), bytes) : value.error(),
+        arguments.json);
   }
 
   JsonOptions options;

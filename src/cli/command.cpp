@@ -195,7 +195,7 @@ bool write_output(const std::string& file, bool json,
   const bool is_written =
       std::fwrite(bytes.data(), 1, bytes.size(), output.get()) == bytes.size() &&
       std::fflush(output.get()) == 0;
-  // No JSON after a part of the bytes has gone to stdout.
+  // Writes no JSON once a part of the bytes has gone to stdout.
   return is_written || report_errno(file, "stdout", json && file != "-");
 }
 
@@ -205,7 +205,7 @@ Exit report_failure(Exit exit, const char* code, const std::string& detail, bool
   return exit;
 }
 
-Error add_extent(Error error, BytesView bytes) {
+Error add_extent_detail(Error error, BytesView bytes) {
   const Extent extent = StreamLength().measure(bytes);
   if (extent.missing != 0) {
     error.detail += "; this is the start of an envelope, which was cut off";
@@ -268,10 +268,10 @@ Result<KeyRing> read_keys(const Arguments& arguments) {
 }
 
 Result<VerifiedEnvelope> open_signed(BytesView bytes, const KeyRing& keys) {
-  if (keys.size() != 0) {  // Before anything is parsed.
+  if (keys.size() != 0) {  // Checks before anything is parsed.
     const Result<void> is_signed = keys.check(bytes);
     if (!is_signed) {
-      return tl::unexpected(add_extent(is_signed.error(), bytes));
+      return tl::unexpected(add_extent_detail(is_signed.error(), bytes));
     }
   }
   return open_mapped(bytes);

@@ -120,8 +120,9 @@ inline Exit report_usage_error(const std::string& detail, bool json) {
   return report_failure(Exit::kUsage, "usage", printable(detail), json);
 }
 
-// Adds to an error about a signature if the bytes are not a whole envelope.
-Error add_extent(Error error, BytesView bytes);
+// Appends to an error about a signature that the bytes are the incomplete start of an
+// envelope, or not an envelope; nothing if they are a whole one.
+Error add_extent_detail(Error error, BytesView bytes);
 
 // {"ok": false, "error": {"code": "…", "detail": "…"}}, for failures without an Error.
 std::string failure_json(const std::string& code, const std::string& detail);

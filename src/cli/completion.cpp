@@ -20,7 +20,7 @@ void declare_completion(Options& options, Arguments& arguments) {
   options.add_flag("--json", arguments.json, "Write one JSON object");
 }
 
-// 'text' for all three shells, which take it literally.
+// The text in single quotes, which all three shells take literally.
 std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -117,7 +117,7 @@ std::string bash_script(const std::vector<OptionInfo>& top, const Commands& comm
   }
   return fmt::format(
       R"(# bash completion for waybill; made by `waybill completion bash`.
-# What the command takes as `$1`, an option or the number of a place.
+# Sets words, valued and how for `$1`: an option, or the number of an argument.
 _waybill_takes() {{
   words={} valued='' how={}
   [ "$COMP_CWORD" -gt 1 ] || return
@@ -238,8 +238,8 @@ std::string fish_script(const std::vector<OptionInfo>& top, const Commands& comm
   constexpr const char* kFirst = "__waybill_at ''";
   std::string out =
       R"(# fish completion for waybill; made by `waybill completion fish`.
-# Whether it is this command that is typed, and, if a number follows, this place of its
-# arguments; the rest are options that take a value.
+# Whether the command is `$argv[1]` and, if `$argv[2]` is given, the argument to
+# complete has that number. The rest of `$argv` are options that take a value.
 function __waybill_at
   set -l typed (commandline -opc)
   test "$typed[2]" = "$argv[1]"; or return 1

@@ -28,16 +28,16 @@ Exit run_diff(const Arguments& arguments) {
       !read_input(arguments.other_file, arguments.json, new_bytes)) {
     return Exit::kUnreadable;
   }
-  const Result<Envelope> old_one = open_whole(old_bytes);
-  if (!old_one) return report_error(old_one.error(), arguments.json);
-  const Result<Envelope> new_one = open_whole(new_bytes);
-  if (!new_one) return report_error(new_one.error(), arguments.json);
+  const Result<Envelope> old_envelope = open_whole(old_bytes);
+  if (!old_envelope) return report_error(old_envelope.error(), arguments.json);
+  const Result<Envelope> new_envelope = open_whole(new_bytes);
+  if (!new_envelope) return report_error(new_envelope.error(), arguments.json);
 
   DiffOptions options;
   options.max_items = arguments.items;
   options.json = arguments.json;
   options.colours = wants_colours(arguments);
-  const Diff found = diff(*old_one, *new_one, options);
+  const Diff found = diff(*old_envelope, *new_envelope, options);
   std::fputs(found.report.c_str(), stdout);
   if (arguments.json) std::fputs("\n", stdout);
   return found.differs ? Exit::kDifferent : Exit::kSuccess;

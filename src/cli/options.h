@@ -46,7 +46,7 @@ class Options {
   // A number from 0 to `highest`. Bounds and default become part of the description.
   void add_count(const char* name, std::size_t& into, const char* description,
                  std::size_t highest = std::numeric_limits<std::size_t>::max());
-  // A number from `lowest` to `highest`, likewise.
+  // A number from `lowest` to `highest`, described in the same way.
   void add_number(const char* name, int& into, int lowest, int highest,
                   const char* description);
 
@@ -65,7 +65,7 @@ class Options {
 // --- The declared command line as data, for help, completions and the manual page
 
 struct OptionInfo {
-  std::vector<std::string> names;  // "--json", "-o"; of a positional one "FILE".
+  std::vector<std::string> names;  // "--json", "-o"; "FILE" if positional.
   std::string description;
   bool is_positional = false;
   bool is_required = false;
@@ -89,8 +89,9 @@ std::vector<OptionInfo> top_options_of(const CLI::App& app);
 // The help of an existing command, or with "" that of the program.
 std::string help_text(const CLI::App& app, const std::string& command);
 
-// The parsed command and its options, but for `omitted`, in words that argparse reads
-// in the same way: each option in one word with its value, positional arguments last.
+// The parsed command and its options, except `omitted`, as arguments that argparse
+// parses in the same way: each option in one argument with its value, positional
+// arguments last.
 std::vector<std::string> parsed_arguments(const CLI::App& app,
                                           std::string_view omitted);
 

@@ -15,7 +15,7 @@
 namespace waybill::cli {
 namespace {
 
-// The program of the interpreter, after a line `origin = '…'`. Written for any Python.
+// The program that Python runs, after a line `origin = '…'`. Written for any Python.
 // Drops the current folder from sys.path, so that a stranger's folder cannot replace
 // modules of Python; versions before 3.11 have no -P. A Python without waybill is an
 // error like one that cannot be started.

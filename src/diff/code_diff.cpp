@@ -22,7 +22,7 @@ constexpr std::size_t kMaxDetailItems = 8;
 
 // The encoded constants of a body.
 struct Constants {
-  std::vector<std::string_view> values;  // Nested code is empty.
+  std::vector<std::string_view> values;  // Empty for nested code.
   std::vector<std::string_view> nested;  // Hashes of nested code.
 };
 
@@ -59,8 +59,8 @@ std::string describe_difference(const char* what, const List& before, const List
                      is_reordered ? "another order" : "differ beyond what is shown");
 }
 
-// One side of the first instruction that differs: "LOAD_CONST 1 (2)"; has no text at
-// the end of the code.
+// Sets one side of the first instruction that differs: "LOAD_CONST 1 (2)". Past the end
+// of the code there is an offset and no text.
 void set_instruction(const CodeListing& listing, std::size_t index,
                      std::size_t code_size, Json row) {
   row.make_object(2);
@@ -90,58 +90,59 @@ bool is_any_missing(const std::vector<std::string_view>& hashes,
   });
 }
 
-bool are_reordered(std::vector<std::string_view> one,
-                   std::vector<std::string_view> other) {
-  std::ranges::sort(one);
-  std::ranges::sort(other);
-  return one == other;
+bool are_reordered(std::vector<std::string_view> a, std::vector<std::string_view> b) {
+  std::ranges::sort(a);
+  std::ranges::sort(b);
+  return a == b;
 }
 
-void set_first_difference(const CodeListing& one, std::size_t one_size,
-                          const CodeListing& other, std::size_t other_size, Json row) {
-  const auto& a = one.instructions();
-  const auto& b = other.instructions();
+void set_first_difference(const CodeListing& old_listing, std::size_t old_size,
+                          const CodeListing& new_listing, std::size_t new_size,
+                          Json row) {
+  const auto& a = old_listing.instructions();
+  const auto& b = new_listing.instructions();
   if (a.empty() || b.empty()) return;
   const std::size_t shorter = std::min(a.size(), b.size());
   std::size_t first = 0;
   while (first < shorter && a[first] == b[first]) ++first;
-  set_instruction(one, first, one_size, row["old_instruction"]);
-  set_instruction(other, first, other_size, row["new_instruction"]);
+  set_instruction(old_listing, first, old_size, row["old_instruction"]);
+  set_instruction(new_listing, first, new_size, row["new_instruction"]);
 }
 
 // Adds to `row` the parts that differ: "instructions", "constants", "names",
 // "variables", "arguments", "flags", "stack size", "exception table", "nested code"
 // (which has an entry of its own), "which nested code" (both envelopes have all of it),
 // "name"; and as details the names, constants and variables that only one body has.
-void compare(const Side& old_one, std::size_t before, const Side& new_one,
+void compare(const Side& old_side, std::size_t before, const Side& new_side,
              std::size_t after, std::size_t max_text, Json row) {
   const Json parts = row["parts"].make_array();
   const Json details = row["details"].make_array();
   CodeFields a, b;
-  if (!read_code_body(old_one.envelope.code[before], a) ||
-      !read_code_body(new_one.envelope.code[after], b)) {
+  if (!read_code_body(old_side.envelope.code[before], a) ||
+      !read_code_body(new_side.envelope.code[after], b)) {
     parts.append() = "unreadable bytes";
     return;
   }
-  const CodeListing one(a, old_one.envelope.python, old_one.names, max_text);
-  const CodeListing other(b, new_one.envelope.python, new_one.names, max_text);
+  const CodeListing old_listing(a, old_side.envelope.python, old_side.names, max_text);
+  const CodeListing new_listing(b, new_side.envelope.python, new_side.names, max_text);
   const auto add_part = [&](bool differs, const char* part) {
     if (differs) parts.append() = part;
     return differs;
   };
   if (add_part(!std::ranges::equal(a.instructions, b.instructions), "instructions")) {
-    set_first_difference(one, a.instructions.size(), other, b.instructions.size(), row);
+    set_first_difference(old_listing, a.instructions.size(), new_listing,
+                         b.instructions.size(), row);
   }
   const Constants old_constants = constants_of(a);
   const Constants new_constants = constants_of(b);
   if (add_part(old_constants.values != new_constants.values, "constants")) {
-    details.append() =
-        describe_difference("constants", one.constants(), other.constants(),
-                            are_reordered(old_constants.values, new_constants.values));
+    details.append() = describe_difference(
+        "constants", old_listing.constants(), new_listing.constants(),
+        are_reordered(old_constants.values, new_constants.values));
   }
   add_part(old_constants.nested != new_constants.nested,
-           is_any_missing(old_constants.nested, new_one.names) ||
-                   is_any_missing(new_constants.nested, old_one.names)
+           is_any_missing(old_constants.nested, new_side.names) ||
+                   is_any_missing(new_constants.nested, old_side.names)
                ? "nested code"
                : "which nested code");
   if (add_part(a.names != b.names, "names")) {
@@ -167,13 +168,13 @@ void compare(const Side& old_one, std::size_t before, const Side& new_one,
 }
 
 // Compares the source locations of bodies that both envelopes have.
-void add_locations(const Side& old_one, const Side& new_one, std::size_t max_text,
+void add_locations(const Side& old_side, const Side& new_side, std::size_t max_text,
                    DifferenceList& locations, CodeChanges& changes) {
-  const std::vector<FirstLocation> old_locations = first_locations(old_one.envelope);
-  const std::vector<FirstLocation> new_locations = first_locations(new_one.envelope);
+  const std::vector<FirstLocation> old_locations = first_locations(old_side.envelope);
+  const std::vector<FirstLocation> new_locations = first_locations(new_side.envelope);
   for (std::size_t i = 0; i < old_locations.size(); ++i) {
-    const auto found = new_one.names.code_by_hash.find(old_one.envelope.code[i].hash);
-    if (found == new_one.names.code_by_hash.end()) continue;
+    const auto found = new_side.names.code_by_hash.find(old_side.envelope.code[i].hash);
+    if (found == new_side.names.code_by_hash.end()) continue;
     const FirstLocation& before = old_locations[i];
     const FirstLocation& after = new_locations[found->second];
     if (!before.is_known || !after.is_known) continue;
@@ -187,7 +188,7 @@ void add_locations(const Side& old_one, const Side& new_one, std::size_t max_tex
     changes.lines_differ = changes.lines_differ || is_line_new || is_table_new;
     const std::optional<Json> row = locations.add(6);
     if (!row) continue;
-    (*row)["name"] = old_one.names.code[i];
+    (*row)["name"] = old_side.names.code[i];
     if (is_file_new) {
       (*row)["old_file"] = end_of(before.file, max_text);
       (*row)["new_file"] = end_of(after.file, max_text);
@@ -200,11 +201,11 @@ void add_locations(const Side& old_one, const Side& new_one, std::size_t max_tex
 
 }  // namespace
 
-CodeChanges diff_code(const Side& old_one, const Side& new_one,
+CodeChanges diff_code(const Side& old_side, const Side& new_side,
                       const DiffOptions& options, DifferenceList& code,
                       DifferenceList& locations) {
-  const std::vector<CodeBody>& old_code = old_one.envelope.code;
-  const std::vector<CodeBody>& new_code = new_one.envelope.code;
+  const std::vector<CodeBody>& old_code = old_side.envelope.code;
+  const std::vector<CodeBody>& new_code = new_side.envelope.code;
   const auto add_row = [&](const char* change, const std::string& name) {
     const std::optional<Json> row = code.add(6);
     if (!row) return row;
@@ -215,31 +216,32 @@ CodeChanges diff_code(const Side& old_one, const Side& new_one,
   CodeChanges changes;
   std::map<std::string_view, std::vector<std::size_t>> only_new;
   for (std::size_t i = 0; i < new_code.size(); ++i) {
-    if (old_one.names.code_by_hash.contains(new_code[i].hash)) continue;
-    only_new[new_one.names.code[i]].push_back(i);
+    if (old_side.names.code_by_hash.contains(new_code[i].hash)) continue;
+    only_new[new_side.names.code[i]].push_back(i);
   }
   std::vector<bool> is_paired(new_code.size());
   // From the end: a body follows the bodies nested in it, and matters more to readers.
   for (std::size_t i = old_code.size(); i-- != 0;) {
-    if (new_one.names.code_by_hash.contains(old_code[i].hash)) continue;
-    const std::string& name = old_one.names.code[i];
+    if (new_side.names.code_by_hash.contains(old_code[i].hash)) continue;
+    const std::string& name = old_side.names.code[i];
     const auto found = only_new.find(name);
     if (found == only_new.end() || found->second.empty()) {
       add_row("removed", name);
       continue;
     }
-    const std::size_t other = found->second.back();
+    const std::size_t new_index = found->second.back();
     found->second.pop_back();
-    is_paired[other] = true;
-    changes.changed.emplace(i, other);
+    is_paired[new_index] = true;
+    changes.changed.emplace(i, new_index);
     const std::optional<Json> row = add_row("changed", name);
-    if (row) compare(old_one, i, new_one, other, options.max_text, *row);
+    if (row) compare(old_side, i, new_side, new_index, options.max_text, *row);
   }
   for (std::size_t i = new_code.size(); i-- != 0;) {
-    if (is_paired[i] || old_one.names.code_by_hash.contains(new_code[i].hash)) continue;
-    add_row("added", new_one.names.code[i]);
+    if (is_paired[i] || old_side.names.code_by_hash.contains(new_code[i].hash))
+      continue;
+    add_row("added", new_side.names.code[i]);
   }
-  add_locations(old_one, new_one, options.max_text, locations, changes);
+  add_locations(old_side, new_side, options.max_text, locations, changes);
   return changes;
 }
 

@@ -66,23 +66,24 @@ void set_import(const ImportRecord& record, const char* change, Json row) {
 // other files or lines.
 void add_imports(const Envelope& a, const Envelope& b, DifferenceList& imports,
                  bool& files_differ, bool& lines_differ) {
-  std::multimap<ImportKey, const ImportRecord*> old_ones;
+  std::multimap<ImportKey, const ImportRecord*> unmatched_old;
   for (const ImportRecord& record : a.manifest.imports) {
-    old_ones.emplace(key_of(record), &record);
+    unmatched_old.emplace(key_of(record), &record);
   }
   std::vector<std::pair<const ImportRecord*, const char*>> changes;
   for (const ImportRecord& record : b.manifest.imports) {
-    const auto found = old_ones.find(key_of(record));
-    if (found == old_ones.end()) {
+    const auto found = unmatched_old.find(key_of(record));
+    if (found == unmatched_old.end()) {
       changes.emplace_back(&record, "added");
       continue;
     }
     files_differ = files_differ || found->second->file != record.file;
     lines_differ = lines_differ || found->second->line != record.line;
-    old_ones.erase(found);
+    unmatched_old.erase(found);
   }
   std::vector<std::pair<const ImportRecord*, const char*>> removed;
-  for (const auto& [key, record] : old_ones) removed.emplace_back(record, "removed");
+  for (const auto& [key, record] : unmatched_old)
+    removed.emplace_back(record, "removed");
   std::ranges::sort(removed);  // By address: they are elements of one vector.
   changes.insert(changes.begin(), removed.begin(), removed.end());
   // A module that is on both sides is imported for another reason.
@@ -117,16 +118,16 @@ void fill_diff(const Envelope& a, const Envelope& b, const DiffOptions& options,
   model.make_object(10);
   const bool is_equal = std::ranges::equal(a.bytes, b.bytes);
   model["equal"] = is_equal;
-  model["summary"] = "";  // Keeps the place; set at the end.
+  model["summary"] = "";  // Comes first; set at the end.
   add_header(a, b, model);
   DifferenceList imports(model, "imports", options.max_items);
   DifferenceList code(model, "code", options.max_items);
   DifferenceList payload(model, "payload", options.max_items);
   DifferenceList locations(model, "locations", options.max_items);
-  const Side old_one(a);
-  const Side new_one(b);
-  CodeChanges changes = diff_code(old_one, new_one, options, code, locations);
-  diff_payloads(old_one, new_one, changes, options, payload);
+  const Side old_side(a);
+  const Side new_side(b);
+  CodeChanges changes = diff_code(old_side, new_side, options, code, locations);
+  diff_payloads(old_side, new_side, changes, options, payload);
   auto& [_, files_differ, lines_differ] = changes;
   add_imports(a, b, imports, files_differ, lines_differ);
   model["signature"] = !std::ranges::equal(a.signature, b.signature);
@@ -144,17 +145,17 @@ DifferenceList::DifferenceList(Json model, const char* key, std::size_t max_show
 }
 
 std::optional<Json> DifferenceList::add(std::size_t keys) {
-  count_ = ++added_;
-  if (added_ > max_shown_) return std::nullopt;
+  count_ = ++total_;
+  if (total_ > max_shown_) return std::nullopt;
   return items_.append().make_object(keys);
 }
 
 }  // namespace envelope
 
-Diff diff(const Envelope& old_one, const Envelope& new_one,
+Diff diff(const Envelope& old_envelope, const Envelope& new_envelope,
           const DiffOptions& options) {
   envelope::JsonTree tree;
-  envelope::fill_diff(old_one, new_one, options, tree.root());
+  envelope::fill_diff(old_envelope, new_envelope, options, tree.root());
   Diff result;
   result.differs = !tree.root()["equal"].boolean();
   result.report = options.json

@@ -17,7 +17,7 @@ namespace waybill::envelope {
 
 // One of the two envelopes that are compared, which must outlive this.
 struct Side {
-  explicit Side(const Envelope& one) : envelope(one), names(names_of(one)) {}
+  explicit Side(const Envelope& source) : envelope(source), names(names_of(source)) {}
 
   const Envelope& envelope;
   const ValueNames names;
@@ -35,7 +35,7 @@ class DifferenceList {
 
  private:
   std::size_t max_shown_;
-  std::size_t added_ = 0;
+  std::size_t total_ = 0;
   Json count_, items_;
 };
 
@@ -49,13 +49,13 @@ struct CodeChanges {
 
 // Compares code bodies: first by hash; the rest are matched by qualified name, in
 // order.
-CodeChanges diff_code(const Side& old_one, const Side& new_one,
+CodeChanges diff_code(const Side& old_side, const Side& new_side,
                       const DiffOptions& options, DifferenceList& code,
                       DifferenceList& locations);
 
 // Compares the values of the payloads. Skips functions whose code is reported as
 // changed.
-void diff_payloads(const Side& old_one, const Side& new_one, const CodeChanges& code,
+void diff_payloads(const Side& old_side, const Side& new_side, const CodeChanges& code,
                    const DiffOptions& options, DifferenceList& payload);
 
 // For example "differ in: line numbers only". `model` is complete except for the

@@ -94,7 +94,7 @@ class PayloadTree {
     std::size_t offset = 0;  // In the envelope.
     Index end = 0;           // The index of the first row after the subtree.
     TokenType type = TokenType::kNil;
-    std::uint8_t tag = 0;  // Of arrays that are nodes; else 0.
+    std::uint8_t tag = 0;  // The tag of a node; 0 for other values.
   };
 
   // The code of a function or code node; by default, none.
@@ -139,12 +139,12 @@ class PayloadTree {
     return StepFormatter(envelope_, names_).name_at(rows_[index].offset).text;
   }
 
-  // The value itself, be it a reference; and the target of that reference.
+  // The value itself, even if it is a reference; and the target if it is one.
   ValueView at(Index index) const {
     return ValueView::at(envelope_, rows_[index].offset);
   }
   ValueView follow(Index index) const { return {envelope_, rows_[index].offset}; }
-  // The value as a line.
+  // The value as one line of text.
   std::string text(Index index) const {
     return value_text(reader_at(envelope_, rows_[index].offset), names_, max_text_);
   }
@@ -230,8 +230,8 @@ class PayloadTree {
       return salted(Salt::kReference, number);
     }
     if (target->end != 0) return salted(Salt::kReference, target->hash);
-    // An open container has no hash yet: this is a cycle. Hashes how far up the
-    // container is, since its number depends on the other shared values.
+    // An open container has no hash yet: this is a cycle. Hashes the number of levels
+    // up to it, since the number of the reference depends on other shared values.
     const auto node = static_cast<Index>(target - rows_.begin());
     const auto open = cursor.open();
     const auto frame =
@@ -303,34 +303,34 @@ std::string text_from(const Leaf& leaf, std::size_t start, std::size_t max_text)
 std::optional<LeafDifference> compare_leaves(const ValueView& before,
                                              const ValueView& after,
                                              std::size_t max_text) {
-  const Leaf one = leaf_of(before);
-  const Leaf other = leaf_of(after);
-  if (one.kind == Leaf::Kind::kOther || one.kind != other.kind) return {};
-  if (one.content == other.content) return {};
-  const bool is_text = one.kind == Leaf::Kind::kText;
+  const Leaf old_leaf = leaf_of(before);
+  const Leaf new_leaf = leaf_of(after);
+  if (old_leaf.kind == Leaf::Kind::kOther || old_leaf.kind != new_leaf.kind) return {};
+  if (old_leaf.content == new_leaf.content) return {};
+  const bool is_text = old_leaf.kind == Leaf::Kind::kText;
   const auto character_start = [&](std::size_t at) {
     const auto is_inside = [&](const Leaf& leaf) {
       return at < leaf.content.size() && wire::continues_character(leaf.content[at]);
     };
-    while (is_text && at != 0 && (is_inside(one) || is_inside(other))) --at;
+    while (is_text && at != 0 && (is_inside(old_leaf) || is_inside(new_leaf))) --at;
     return at;
   };
-  const auto [end, _] = std::ranges::mismatch(one.content, other.content);
+  const auto [end, _] = std::ranges::mismatch(old_leaf.content, new_leaf.content);
   const std::size_t first =
-      character_start(static_cast<std::size_t>(end - one.content.begin()));
+      character_start(static_cast<std::size_t>(end - old_leaf.content.begin()));
   const std::size_t start = character_start(first - std::min(first, max_text / 2));
-  const std::string_view same = one.content.substr(0, first);
+  const std::string_view same = old_leaf.content.substr(0, first);
   return LeafDifference{is_text ? wire::count_characters(same) : first,
-                        text_from(one, start, max_text),
-                        text_from(other, start, max_text)};
+                        text_from(old_leaf, start, max_text),
+                        text_from(new_leaf, start, max_text)};
 }
 
 class PayloadComparison {
  public:
-  PayloadComparison(const Side& old_one, const Side& new_one, const CodeChanges& code,
+  PayloadComparison(const Side& old_side, const Side& new_side, const CodeChanges& code,
                     std::size_t max_text, DifferenceList& payload)
-      : old_(old_one, max_text),
-        new_(new_one, max_text),
+      : old_(old_side, max_text),
+        new_(new_side, max_text),
         code_(code),
         max_text_(max_text),
         payload_(payload) {}
@@ -359,7 +359,7 @@ class PayloadComparison {
     Index before;
     Index after;
   };
-  // Shown differences by the offset of the value in its payload.
+  // Maps offsets of values in a payload to the indices of their shown differences.
   using Places = std::multimap<std::size_t, std::size_t>;
 
   void compare_bytes() {
@@ -383,7 +383,7 @@ class PayloadComparison {
     for (const Index after : new_.definitions()) {
       const auto same = left.find(new_.name(after));
       if (same == left.end() || same->second.empty()) {
-        add_added(after);
+        report_added(after);
         continue;
       }
       const Index before = same->second.back();
@@ -392,7 +392,7 @@ class PayloadComparison {
       push(before, after);
     }
     for (const auto& [name, indices] : left) {
-      for (const Index before : indices) add_removed(before);
+      for (const Index before : indices) report_removed(before);
     }
   }
 
@@ -427,12 +427,12 @@ class PayloadComparison {
     const std::optional<Json> row = payload_.add(5);
     if (!row) return row;
     (*row)["change"] = change;
-    (*row)["path"] = "";  // Keeps the place; see set_paths().
+    (*row)["path"] = "";  // Comes first; see set_paths().
     (&side == &old_ ? old_places_ : new_places_).emplace(side[node].offset, shown_++);
     return row;
   }
 
-  void add_changed(const Pair& pair) {
+  void report_changed(const Pair& pair) {
     const std::optional<Json> row = add("changed", old_, pair.before);
     if (!row) return;
     std::string before = old_.text(pair.before);
@@ -450,11 +450,11 @@ class PayloadComparison {
     (*row)["new"] = after;
   }
 
-  void add_added(Index after) {
+  void report_added(Index after) {
     if (const auto row = add("added", new_, after)) (*row)["new"] = new_.text(after);
   }
 
-  void add_removed(Index before) {
+  void report_removed(Index before) {
     if (const auto row = add("removed", old_, before)) {
       (*row)["old"] = old_.text(before);
     }
@@ -463,13 +463,13 @@ class PayloadComparison {
   void visit(const Pair& pair) {
     const PayloadTree::Row& row = old_[pair.before];
     if (row.type != new_[pair.after].type || row.tag != new_[pair.after].tag) {
-      return add_changed(pair);
+      return report_changed(pair);
     }
     const Indices before = old_.children(pair.before);
     const Indices after = new_.children(pair.after);
     if (row.type == TokenType::kMap) return visit_map(pair, before, after);
     if (row.type == TokenType::kExtension && are_counterparts(pair)) return;
-    if (row.type != TokenType::kArray) return add_changed(pair);
+    if (row.type != TokenType::kArray) return report_changed(pair);
     switch (static_cast<NodeTag>(row.tag)) {
       case NodeTag::kSet:
       case NodeTag::kFrozenSet:
@@ -490,12 +490,12 @@ class PayloadComparison {
         return visit_sequence(before, after);
       default:
         // Compares lists item by item, and shows other nodes as a whole.
-        return row.tag == 0 ? visit_sequence(before, after) : add_changed(pair);
+        return row.tag == 0 ? visit_sequence(before, after) : report_changed(pair);
     }
   }
 
   void visit_parts(const Pair& pair, const Indices& before, const Indices& after) {
-    if (before.size() != after.size()) return add_changed(pair);
+    if (before.size() != after.size()) return report_changed(pair);
     for (std::size_t i = 0; i < before.size(); ++i) push(before[i], after[i]);
   }
 
@@ -509,16 +509,16 @@ class PayloadComparison {
 
   void visit_function(const Pair& pair, const Indices& before, const Indices& after) {
     const Shape& shape = shape_of(NodeTag::kFunction);
-    if (before.size() != shape.least || after.size() != shape.least) {
-      return add_changed(pair);
+    if (before.size() != shape.min_count || after.size() != shape.min_count) {
+      return report_changed(pair);
     }
     visit_code(pair);
     constexpr std::size_t kCode = position_of(NodeTag::kFunction, "code");
-    for (std::size_t i = kCode + 1; i < shape.least; ++i) push(before[i], after[i]);
+    for (std::size_t i = kCode + 1; i < shape.min_count; ++i) push(before[i], after[i]);
   }
 
-  // Skips code that is reported as changed. Code that both envelopes have may have been
-  // exchanged, even between functions of one name.
+  // Skips code that is reported as changed. Functions, even of one name, may have
+  // exchanged code that both envelopes have.
   void visit_code(const Pair& pair) {
     const PayloadTree::Code before = old_.code(pair.before);
     const PayloadTree::Code after = new_.code(pair.after);
@@ -547,8 +547,8 @@ class PayloadComparison {
     }
     const std::size_t head = shorter - tail;
     for (std::size_t i = 0; i < head; ++i) push(before[i], after[i]);
-    for (std::size_t i = head; i + tail < before.size(); ++i) add_removed(before[i]);
-    for (std::size_t i = head; i + tail < after.size(); ++i) add_added(after[i]);
+    for (std::size_t i = head; i + tail < before.size(); ++i) report_removed(before[i]);
+    for (std::size_t i = head; i + tail < after.size(); ++i) report_added(after[i]);
   }
 
   void visit_set(const Indices& before, const Indices& after) {
@@ -559,14 +559,14 @@ class PayloadComparison {
       if (found != left.end() && found->second != 0) {
         --found->second;
       } else {
-        add_removed(item);
+        report_removed(item);
       }
     }
     for (const Index item : after) {
       std::size_t& count = left[new_[item].hash];
       if (count == 0) continue;
       --count;
-      add_added(item);
+      report_added(item);
     }
   }
 
@@ -581,7 +581,7 @@ class PayloadComparison {
     for (std::size_t i = 0; i + 1 < before.size(); i += 2) {
       const auto found = place.find(old_[before[i]].hash);
       if (found == place.end() || is_paired[found->second]) {
-        add_removed(before[i + 1]);
+        report_removed(before[i + 1]);
         continue;
       }
       const std::size_t at = found->second;
@@ -591,7 +591,7 @@ class PayloadComparison {
       push(before[i + 1], after[at + 1]);
     }
     for (std::size_t i = 0; i + 1 < after.size(); i += 2) {
-      if (!is_paired[i]) add_added(after[i + 1]);
+      if (!is_paired[i]) report_added(after[i + 1]);
     }
     // The keys are in another order, whatever their values are.
     if (!is_ordered) add("order", old_, pair.before);
@@ -602,20 +602,20 @@ class PayloadComparison {
   const CodeChanges& code_;
   const std::size_t max_text_;
   DifferenceList& payload_;
-  std::map<std::size_t, Index> old_definitions_;  // By offset.
+  std::map<std::size_t, Index> old_definitions_;  // Indices by offset.
   // The offset of a new definition, by the index of its old counterpart.
   std::map<Index, std::size_t> counterparts_;
   std::vector<Pair> stack_;  // Pairs to visit; the next one last.
-  std::vector<Pair> found_;  // By the current visit, in the order of the payload.
-  std::size_t shown_ = 0;    // Differences.
+  std::vector<Pair> found_;  // Found by this visit, in the order of the payload.
+  std::size_t shown_ = 0;    // The number of shown differences.
   Places old_places_, new_places_;
 };
 
 }  // namespace
 
-void diff_payloads(const Side& old_one, const Side& new_one, const CodeChanges& code,
+void diff_payloads(const Side& old_side, const Side& new_side, const CodeChanges& code,
                    const DiffOptions& options, DifferenceList& payload) {
-  PayloadComparison(old_one, new_one, code, options.max_text, payload).run();
+  PayloadComparison(old_side, new_side, code, options.max_text, payload).run();
 }
 
 }  // namespace waybill::envelope

@@ -28,13 +28,13 @@ using py::Ref;
 
 // Each side writes its own variable before it reads the other: a scope is counted
 // before it checks whether Python is ending, and the end begins before it checks for
-// scopes. So of two that start at once at least one sees the other.
+// scopes. So if a scope and the end begin at once, at least one sees the other.
 std::atomic<int> open_scope_count = 0;
 std::atomic<bool> is_ending = false;
 
 bool can_open_scope() {
   if (Py_IsInitialized() == 0) return false;
-  // Python waits at its end for threads of its own: these may go on.
+  // When it ends, Python waits for its own threads, so these may continue.
   return !is_ending || PyGILState_GetThisThreadState() != nullptr;
 }
 
@@ -47,7 +47,7 @@ bool begin_end() {
   return false;
 }
 
-// Python has ended: the next one may be used again.
+// Called when Python has ended: scopes may open again in the next interpreter.
 void complete_end() { is_ending = false; }
 
 tl::unexpected<Error> failure(std::string detail) {
@@ -82,14 +82,14 @@ class Config {
 };
 
 PyStatus pre_initialize(bool is_isolated) {
-  PyPreConfig before;
+  PyPreConfig preconfig;
   if (is_isolated) {
-    PyPreConfig_InitIsolatedConfig(&before);
-    before.utf8_mode = 1;
+    PyPreConfig_InitIsolatedConfig(&preconfig);
+    preconfig.utf8_mode = 1;
   } else {
-    PyPreConfig_InitPythonConfig(&before);
+    PyPreConfig_InitPythonConfig(&preconfig);
   }
-  return Py_PreInitialize(&before);
+  return Py_PreInitialize(&preconfig);
 }
 
 // The path that Python takes for its own program; empty: Python searches for it.
@@ -131,7 +131,7 @@ PyStatus initialize(const InterpreterOptions& options, const std::string& progra
   if (PyStatus_Exception(status)) return status;
   Config config(options.is_isolated);
   config->install_signal_handlers = options.handles_signals ? 1 : 0;
-  // Both, since a search on PATH for the name may find another version.
+  // Sets both, since a search on PATH for the name may find another version.
   for (wchar_t** field : {&config->program_name, &config->executable}) {
     if (program.empty()) break;
     status = PyConfig_SetBytesString(config.get(), field, program.c_str());
@@ -155,9 +155,9 @@ std::filesystem::path folder_of(const char* name) {
   return utf8 != nullptr ? utf8 : "";
 }
 
-// Throws if Python uses another library than that of `program`: without one beside the
-// program it falls back to its build-time prefix, where the wanted packages are
-// missing.
+// Throws if Python uses another library than that of `program`: without a library
+// beside the program, Python falls back to its build-time prefix, where the wanted
+// packages are missing.
 void check_library_of(const std::string& program) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -169,8 +169,8 @@ void check_library_of(const std::string& program) {
     }
   }
   PyErr_Format(PyExc_RuntimeError,
-               "%s is not a Python %s: the library would be that of %s",
-               program.c_str(), linked_version().c_str(), folder_of("prefix").c_str());
+               "%s is not a Python %s: it would use the library of %s", program.c_str(),
+               linked_version().c_str(), folder_of("prefix").c_str());
   throw py::PyError();
 }
 
@@ -199,12 +199,11 @@ Result<void> set_up(const InterpreterOptions& options) {
   });
 }
 
-// The library of another build may lack modules that are part of this one, and vice
-// versa.
+// Adds the likely cause to an error: the library of another build may lack modules that
+// this build needs, or contain others.
 Error with_program(Error error, const std::string& program) {
-  error.detail = "with the library of " + program +
-                 ", which should be that of the Python " + PY_VERSION +
-                 " that is linked in: " + error.detail;
+  error.detail = "Python uses the library of " + program +
+                 ", which should have version " + PY_VERSION + ": " + error.detail;
   return error;
 }
 
@@ -212,8 +211,7 @@ Error with_program(Error error, const std::string& program) {
 
 Result<Interpreter> Interpreter::start(const InterpreterOptions& options) {
   if (Py_IsInitialized() != 0) {
-    return failure(
-        "Python runs in this process already; link_package() takes part in it");
+    return failure("Python runs in this process already; use it with link_package()");
   }
   const std::string program = program_of(options);
   if (!program.empty() && access(program.c_str(), X_OK) != 0) {

@@ -1,5 +1,5 @@
-// Objects, calls and prepared calls of C++ programs: the serializer of the linked
-// package behind functions that return errors. Tested by
+// Objects, calls and prepared calls of C++ programs: functions that call the serializer
+// of the linked package and return errors. Tested by
 // tests/embedding/object_test.cpp, call_test.cpp and prepared_call_test.cpp.
 
 #include "waybill/object.h"
@@ -55,13 +55,13 @@ Ref rules_of(const py::State& state, const Renames& renames) {
     py::check(
         PyDict_SetItem(rules.get(), py::new_text(old).get(), py::new_text(next).get()));
   }
-  // The default renames are of the class that checks rules.
+  // The class of the default renames checks rules when it is called.
   PyObject* default_rules = py::late(state, &py::LateHelpers::default_renames);
   return Ref::steal(PyObject_CallOneArg(
       reinterpret_cast<PyObject*>(Py_TYPE(default_rules)), rules.get()));
 }
 
-// Valid as long as the options and the state are.
+// The hooks are valid as long as the options and the state.
 py::EncodeHooks hooks_of(const py::State& state, const EncodeOptions& options) {
   py::EncodeHooks hooks;
   hooks.application = options.application;

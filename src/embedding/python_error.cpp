@@ -14,7 +14,7 @@ namespace {
 
 using py::Ref;
 
-// The text of a message; empty if it cannot be had.
+// The text of a message; empty if it cannot be read.
 std::string text_or_empty(const Ref& text) {
   if (text && PyUnicode_Check(text.get())) {
     const Ref bytes = Ref::steal_or_null(
@@ -75,9 +75,9 @@ bool is_decode_error(PyObject* exception) {
   const Ref name = Ref::steal_or_null(PyUnicode_FromString("waybill._api.errors"));
   const Ref module = name ? Ref::steal_or_null(PyImport_GetModule(name.get())) : Ref();
   const Ref type = module ? attribute(module.get(), "DecodeError") : Ref();
-  const int is = type ? PyObject_IsInstance(exception, type.get()) : 0;
+  const int is_instance = type ? PyObject_IsInstance(exception, type.get()) : 0;
   PyErr_Clear();
-  return is > 0;
+  return is_instance > 0;
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ Error no_gil() {
 
 Error take_python_error() {
   const Ref exception = py::take_error();
-  if (!exception) return {ErrorCode::kRaised, 0, "a call failed and raised nothing"};
+  if (!exception) return {ErrorCode::kRaised, 0, "a call failed without an exception"};
   Error error{ErrorCode::kRaised, 0, {}};
   if (is_decode_error(exception.get()) && read_decode_error(exception.get(), error)) {
     return error;

@@ -12,8 +12,8 @@
 
 namespace waybill::embedding {
 
-// Whether this thread has the GIL. CPython 3.11 says so in every thread once there are
-// sub-interpreters.
+// Whether this thread has the GIL. In CPython 3.11 this is true in every thread once
+// there are sub-interpreters.
 bool has_gil();
 
 // Clears the current exception and returns it as an error: with code and offset if it

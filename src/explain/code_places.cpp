@@ -14,7 +14,7 @@
 
 namespace waybill::envelope {
 
-CodeBook::CodeBook(const Envelope& envelope) : envelope_(envelope) {
+CodeBodies::CodeBodies(const Envelope& envelope) : envelope_(envelope) {
   std::vector<std::vector<std::uint32_t>> nested = nested_of(envelope);
   bodies_.resize(envelope.code.size());
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
@@ -25,12 +25,13 @@ CodeBook::CodeBook(const Envelope& envelope) : envelope_(envelope) {
   }
 }
 
-std::string_view CodeBook::free_variable(std::size_t code, std::uint64_t place) const {
+std::string_view CodeBodies::free_variable(std::size_t code,
+                                           std::uint64_t place) const {
   if (code >= bodies_.size() || place >= bodies_[code].free.size()) return {};
   return bodies_[code].free[place];
 }
 
-std::uint64_t CodeBook::take(std::uint64_t code) {
+std::uint64_t CodeBodies::take(std::uint64_t code) {
   if (code >= bodies_.size() || bodies_[code].is_taken) return 0;
   std::uint64_t bytes = 0;
   std::vector<std::uint32_t> todo{static_cast<std::uint32_t>(code)};
@@ -54,7 +55,7 @@ namespace {
 constexpr std::size_t kMaxBodies = 64;
 constexpr std::size_t kMaxLoads = 64;
 // Bytes of an expression, a name or a file name. Parts share these texts.
-constexpr std::size_t kLongestText = 200;
+constexpr std::size_t kMaxText = 200;
 
 // Only the constants on which the values of variables and attributes depend are
 // converted; the others are kOther.
@@ -92,9 +93,9 @@ std::uint32_t argument_count(const CodeFields& fields) {
 // The location of the first instruction of a code body, as far as it is known.
 CodePlace start_of_code(const CodeFields& fields, const FirstLocation& location) {
   CodePlace place;
-  place.function = start_of(fields.qualified_name, kLongestText);
+  place.function = start_of(fields.qualified_name, kMaxText);
   if (!location.is_known) return place;
-  place.file = end_of(location.file, kLongestText);
+  place.file = end_of(location.file, kMaxText);
   place.line = location.first_line;
   return place;
 }
@@ -105,7 +106,7 @@ std::string_view at(const std::vector<std::string_view>& names, std::uint32_t in
 
 }  // namespace
 
-CodePlaces::CodePlaces(const Envelope& envelope, const CodeBook& code)
+CodePlaces::CodePlaces(const Envelope& envelope, const CodeBodies& code)
     : envelope_(envelope),
       code_(code),
       locations_(first_locations(envelope)),
@@ -113,14 +114,14 @@ CodePlaces::CodePlaces(const Envelope& envelope, const CodeBook& code)
 
 const CodePlaces::Index& CodePlaces::index_of(std::size_t code) {
   Index& index = indices_[code];
-  if (std::exchange(index.is_made, true)) return index;
+  if (std::exchange(index.is_built, true)) return index;
   add_values(code_[code], index);
   const FirstLocation& location = locations_[code];
   if (location.is_known) index.lines = {location.line_table.bytes, location.first_line};
   return index;
 }
 
-void CodePlaces::add_values(const CodeBook::Body& body, Index& index) const {
+void CodePlaces::add_values(const CodeBodies::Body& body, Index& index) const {
   const CodeFields& fields = body.fields;
   const std::vector<ConstantView> constants = constants_of(fields);
   CodeView view;
@@ -153,7 +154,7 @@ void CodePlaces::add_values(const CodeBook::Body& body, Index& index) const {
       if (next.value == 0) next = {id, name};
     }
   }
-  const auto key = [](const Named& each) {
+  const auto key = [](const NamedValue& each) {
     return std::tuple(each.parent, each.name, each.offset);
   };
   std::ranges::sort(index.variables, {}, key);
@@ -162,8 +163,8 @@ void CodePlaces::add_values(const CodeBook::Body& body, Index& index) const {
 
 std::vector<ValueId> CodePlaces::loads_in(std::size_t code, std::string_view variable) {
   std::vector<ValueId> loads;
-  const std::vector<Named>& all = index_of(code).variables;
-  auto found = std::ranges::lower_bound(all, variable, {}, &Named::name);
+  const std::vector<NamedValue>& all = index_of(code).variables;
+  auto found = std::ranges::lower_bound(all, variable, {}, &NamedValue::name);
   for (; found != all.end() && found->name == variable; ++found) {
     if (loads.size() == kMaxLoads) break;
     loads.push_back(found->value);
@@ -173,7 +174,7 @@ std::vector<ValueId> CodePlaces::loads_in(std::size_t code, std::string_view var
 
 CodeUse CodePlaces::loads_of(std::size_t code, std::string_view variable) {
   CodeUse use;
-  if (variable.size() > kLongestText) return use;
+  if (variable.size() > kMaxText) return use;
   std::vector<std::size_t> bodies{code};
   for (std::size_t i = 0; i < bodies.size() && bodies[i] < code_.size(); ++i) {
     use.values = loads_in(bodies[i], variable);
@@ -195,18 +196,20 @@ CodeUse CodePlaces::self_of(std::size_t code) {
   if (code >= code_.size()) return use;
   use.code = code;
   use.values = index_of(code).self;
-  use.expression = start_of(at(code_[code].fields.local_names, 0), kLongestText);
+  use.expression = start_of(at(code_[code].fields.local_names, 0), kMaxText);
   return use;
 }
 
 CodeUse CodePlaces::attribute_of(const CodeUse& use, std::string_view name) {
   CodeUse found;
   if (use.values.empty()) return found;
-  if (use.expression.size() + name.size() >= kLongestText) return found;
+  if (use.expression.size() + name.size() >= kMaxText) return found;
   found.code = use.code;
   found.expression = use.expression + "." + std::string(name);
-  const auto key = [](const Named& each) { return std::pair(each.parent, each.name); };
-  const std::vector<Named>& all = index_of(use.code).attributes;
+  const auto key = [](const NamedValue& each) {
+    return std::pair(each.parent, each.name);
+  };
+  const std::vector<NamedValue>& all = index_of(use.code).attributes;
   for (const ValueId parent : use.values) {
     auto next = std::ranges::lower_bound(all, std::pair(parent, name), {}, key);
     for (; next != all.end() && key(*next) == std::pair(parent, name); ++next) {
@@ -224,7 +227,7 @@ CodePlace CodePlaces::place_of(const CodeUse& use) {
   // A value precedes its attributes, so the loop ends.
   for (Next next = index.next[use.values.front()]; next.value != 0;
        next = index.next[next.value]) {
-    if (place.expression.size() + next.name.size() >= kLongestText) break;
+    if (place.expression.size() + next.name.size() >= kMaxText) break;
     place.expression += "." + std::string(next.name);
   }
   if (!locations_[use.code].is_known) return place;
@@ -237,14 +240,14 @@ CodePlace CodePlaces::place_of_function(std::size_t code,
                                         std::string_view expression) const {
   if (code >= code_.size()) return {};
   CodePlace place = start_of_code(code_[code].fields, locations_[code]);
-  place.expression = start_of(expression, kLongestText);
+  place.expression = start_of(expression, kMaxText);
   return place;
 }
 
 std::optional<ExplainedSource> explained_source(const Envelope& envelope,
-                                                bool is_asked_for) {
+                                                bool is_requested) {
   const Section section = sources_section(envelope);
-  if (section.bytes.empty() && (!is_asked_for || envelope.code.empty())) {
+  if (section.bytes.empty() && (!is_requested || envelope.code.empty())) {
     return std::nullopt;
   }
   const Sources sources = sources_of(envelope, section);

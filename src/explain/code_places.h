@@ -19,7 +19,7 @@
 
 namespace waybill::envelope {
 
-class CodeBook {
+class CodeBodies {
  public:
   struct Body {
     CodeFields fields;
@@ -29,7 +29,7 @@ class CodeBook {
   };
 
   // The envelope must outlive this. Cost: linear in the bytes of its code.
-  explicit CodeBook(const Envelope& envelope);
+  explicit CodeBodies(const Envelope& envelope);
 
   std::size_t size() const { return bodies_.size(); }
   const Body& operator[](std::size_t index) const { return bodies_[index]; }
@@ -56,7 +56,7 @@ struct CodeUse {
 class CodePlaces {
  public:
   // Both must outlive this. Cost: linear in payload, code and debug information.
-  CodePlaces(const Envelope& envelope, const CodeBook& code);
+  CodePlaces(const Envelope& envelope, const CodeBodies& code);
 
   // The loads of a variable in a function's code, or else in its nested code. Cost:
   // linear in the length of each code body, at the first query about it.
@@ -77,7 +77,7 @@ class CodePlaces {
   CodePlace place_of_function(std::size_t code, std::string_view expression) const;
 
  private:
-  struct Named {
+  struct NamedValue {
     ValueId parent;  // The value that has the attribute.
     std::string_view name;
     std::uint32_t offset;
@@ -88,31 +88,31 @@ class CodePlaces {
     ValueId value = 0;
     std::string_view name;
   };
-  // The index of a code body. Variables are sorted by name, attributes by parent.
+  // Lookup tables for a code body. Variables are sorted by name, attributes by parent.
   struct Index {
-    bool is_made = false;
-    std::vector<Named> variables, attributes;
-    std::vector<Next> next;              // By ValueId.
+    bool is_built = false;
+    std::vector<NamedValue> variables, attributes;
+    std::vector<Next> next;              // Indexed by ValueId.
     std::vector<ValueId> self;           // The first parameter.
-    std::vector<std::uint32_t> offsets;  // By ValueId.
+    std::vector<std::uint32_t> offsets;  // Indexed by ValueId.
     bytecode::CodeLines lines;
   };
 
   const Index& index_of(std::size_t code);
-  void add_values(const CodeBook::Body& body, Index& index) const;
+  void add_values(const CodeBodies::Body& body, Index& index) const;
   std::vector<ValueId> loads_in(std::size_t code, std::string_view variable);
 
   const Envelope& envelope_;
-  const CodeBook& code_;
+  const CodeBodies& code_;
   std::vector<FirstLocation> locations_;
   std::vector<Index> indices_;
 };
 
 // The source that travels with the code of the payload, for other versions of Python;
-// nothing if there is none, unless `is_asked_for`. Accepts a head that open_head()
+// nothing if there is none, unless `is_requested`. Accepts a head that open_head()
 // accepts. Cost: if there is source, one pass over payload, constants and debug
 // information.
 std::optional<ExplainedSource> explained_source(const Envelope& envelope,
-                                                bool is_asked_for);
+                                                bool is_requested);
 
 }  // namespace waybill::envelope

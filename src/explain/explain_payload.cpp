@@ -24,7 +24,7 @@
 namespace waybill {
 namespace {
 
-using envelope::CodeBook;
+using envelope::CodeBodies;
 using envelope::CodePlaces;
 using envelope::CodeUse;
 using envelope::NameOptions;
@@ -38,18 +38,19 @@ using envelope::steps::Style;
 using wire::NodeTag;
 
 // The most bytes of a name. A path omits longer keys.
-constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kMaxName = 200;
 
 // Describes parts: their steps, types and details. The length of text is bounded, so
 // that descriptions cannot take much more memory than the payload.
 class PartText {
  public:
-  PartText(const Envelope& envelope, const CodeBook& code, const WalkedPayload& walked)
+  PartText(const Envelope& envelope, const CodeBodies& code,
+           const WalkedPayload& walked)
       : envelope_(envelope),
         code_(code),
         names_(envelope::names_of(envelope)),
         steps_(envelope, names_),
-        node_names_{&names_.code, &walked.class_names, kLongestName, ""},
+        node_names_{&names_.code, &walked.class_names, kMaxName, ""},
         budget_(4096 + 16 * walked.values) {}
 
   // Fills in step, variable, evaluates, type and detail. `holder`: the part that
@@ -63,8 +64,8 @@ class PartText {
       into.variable = steps_.key_name(part.link);
     } else if (part.link.style == Style::kCell) {
       into.variable = envelope::start_of(
-          code_.free_variable(code_of(holder), steps_.place_of_cell(part.link)),
-          kLongestName);
+          code_.free_variable(code_of(holder), steps_.closure_index_of(part.link)),
+          kMaxName);
     }
     set_type(part, {envelope_, part.offset}, into);
   }
@@ -86,7 +87,7 @@ class PartText {
     const ValueView value = ValueView::at(envelope_, part.offset);
     if (value.is(NodeTag::kClass)) return value.offset();
     if (!value.is(NodeTag::kNewObject)) return 0;
-    const ValueView made_by(envelope_, value.behind().offset());
+    const ValueView made_by(envelope_, value.reader_inside().offset());
     return made_by.is(NodeTag::kClass) ? made_by.offset() : 0;
   }
 
@@ -122,14 +123,14 @@ class PartText {
     budget_ -= part.cost;
     const auto found = envelope::array_of(value, into.type);
     if (!found) return;
-    into.type = envelope::start_of(found->type, kLongestName);
+    into.type = envelope::start_of(found->type, kMaxName);
     for (const std::uint64_t extent : found->array.shape) {
       into.detail += (into.detail.empty() ? "" : "x") + std::to_string(extent);
     }
   }
 
   const Envelope& envelope_;
-  const CodeBook& code_;
+  const CodeBodies& code_;
   ValueNames names_;
   StepFormatter steps_;
   NameOptions node_names_;  // For names of types.
@@ -144,7 +145,7 @@ class PartText {
 // attribute from its first parameter.
 class Captures {
  public:
-  Captures(const Envelope& envelope, const CodeBook& code, const PartText& text,
+  Captures(const Envelope& envelope, const CodeBodies& code, const PartText& text,
            const std::vector<TreePart>& parts)
       : text_(text),
         parts_(parts),
@@ -240,7 +241,7 @@ void set_imports(const Manifest& manifest, Explanation& explanation) {
 Explanation explain_payload(const VerifiedEnvelope& verified,
                             const std::function<void(std::uint64_t)>& progress) {
   const Envelope& envelope = *verified;
-  CodeBook code(envelope);
+  CodeBodies code(envelope);
   const WalkedPayload walked = walk_payload(envelope, code, progress);
   PartText text(envelope, code, walked);
   Captures captures(envelope, code, text, walked.parts);

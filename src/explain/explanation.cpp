@@ -53,13 +53,13 @@ class Children {
     }
   }
 
-  // The children of a part that have at least `least` bytes and can explain its size.
+  // The children of a part that have at least `min_bytes` and can explain its size.
   std::vector<std::size_t> of(const PartList& parts, std::size_t part,
-                              std::uint64_t least) const {
+                              std::uint64_t min_bytes) const {
     std::vector<std::size_t> found;
     for (const std::size_t i : held_[part]) {
       const ExplainedPart& held = parts[i];
-      if (held.bytes < least || held.kind == ExplainedPart::Kind::kReference ||
+      if (held.bytes < min_bytes || held.kind == ExplainedPart::Kind::kReference ||
           held.kind == ExplainedPart::Kind::kModule) {
         continue;
       }
@@ -89,8 +89,8 @@ std::uint64_t bytes_of(const PartList& parts, const std::vector<std::size_t>& so
 }
 
 // The quotient, rounded up, without overflow.
-std::uint64_t share(std::uint64_t whole, std::uint64_t of) {
-  return whole / of + (whole % of != 0 ? 1 : 0);
+std::uint64_t divide_up(std::uint64_t number, std::uint64_t divisor) {
+  return number / divisor + (number % divisor != 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ PartPath path_of(const Explanation& explanation, std::size_t part) {
 }
 
 std::vector<SignificantPart> significant_parts(const Explanation& explanation,
-                                               std::size_t most) {
+                                               std::size_t max_count) {
   const PartList& parts = explanation.parts;
   std::vector<SignificantPart> shown;
   if (parts.empty()) return shown;
@@ -140,21 +140,21 @@ std::vector<SignificantPart> significant_parts(const Explanation& explanation,
     const bool is_named = has_names(part);
     const auto held =
         children.of(parts, index,
-                    std::max<std::uint64_t>(
-                        1, is_named ? share(whole, 100) : share(part.bytes, 10)));
+                    std::max<std::uint64_t>(1, is_named ? divide_up(whole, 100)
+                                                        : divide_up(part.bytes, 10)));
     const std::uint64_t held_bytes = bytes_of(parts, held);
-    const bool gives_way =
+    const bool is_replaced =
         !held.empty() && (is_named || held_bytes >= part.bytes - part.bytes / 10);
-    if (!gives_way) {
+    if (!is_replaced) {
       shown.push_back({index, part.bytes});
       continue;
     }
     todo.insert(todo.end(), held.rbegin(), held.rend());
     const std::uint64_t rest = part.bytes - std::min(held_bytes, part.bytes);
-    if (is_named && rest >= share(whole, 10)) shown.push_back({index, rest});
+    if (is_named && rest >= divide_up(whole, 10)) shown.push_back({index, rest});
   }
   std::ranges::stable_sort(shown, std::ranges::greater(), &SignificantPart::bytes);
-  if (shown.size() > most) shown.resize(most);
+  if (shown.size() > max_count) shown.resize(max_count);
   return shown;
 }
 

@@ -72,21 +72,23 @@ class PageData {
     using Part = ExplainedPart;
     texts_.root().make_array();
     data_["total"] = explanation.total;
-    column("parent", &Part::parent);
-    column("step", [](const Part& part) { return visible(part.step); });
-    column("bytes", &Part::bytes);
-    column("own", &Part::own);
-    column("kind", [](const Part& part) { return static_cast<unsigned>(part.kind); });
-    column("flags", [](const Part& part) {
+    add_column("parent", &Part::parent);
+    add_column("step", [](const Part& part) { return visible(part.step); });
+    add_column("bytes", &Part::bytes);
+    add_column("own", &Part::own);
+    add_column("kind",
+               [](const Part& part) { return static_cast<unsigned>(part.kind); });
+    add_column("flags", [](const Part& part) {
       return (part.is_shared ? 1 : 0) | (part.evaluates ? 0 : 2);
     });
-    column("line", [](const Part& part) { return part.place.line; });
-    texts("variable", [](const Part& part) { return &part.variable; });
-    texts("type", [](const Part& part) { return &part.type; });
-    texts("detail", [](const Part& part) { return &part.detail; });
-    texts("file", [](const Part& part) { return &part.place.file; });
-    texts("function", [](const Part& part) { return &part.place.function; });
-    texts("expression", [](const Part& part) { return &part.place.expression; });
+    add_column("line", [](const Part& part) { return part.place.line; });
+    add_text_column("variable", [](const Part& part) { return &part.variable; });
+    add_text_column("type", [](const Part& part) { return &part.type; });
+    add_text_column("detail", [](const Part& part) { return &part.detail; });
+    add_text_column("file", [](const Part& part) { return &part.place.file; });
+    add_text_column("function", [](const Part& part) { return &part.place.function; });
+    add_text_column("expression",
+                    [](const Part& part) { return &part.place.expression; });
     add_blockers(explanation);
     data_["texts"].take(texts_.root());
   }
@@ -97,7 +99,7 @@ class PageData {
   static constexpr std::size_t kFields = 16;
 
   template <typename Field>
-  void column(const char* name, Field field) {
+  void add_column(const char* name, Field field) {
     const Json values = data_[name].make_array(parts_.size());
     for (const ExplainedPart& part : parts_) {
       values.append() = std::invoke(field, part);
@@ -106,8 +108,8 @@ class PageData {
 
   // Writes each distinct text once, and its number for each part.
   template <typename Field>
-  void texts(const char* name, Field field) {
-    column(name, [&](const ExplainedPart& part) {
+  void add_text_column(const char* name, Field field) {
+    add_column(name, [&](const ExplainedPart& part) {
       const std::string& text = *field(part);
       const auto [found, is_new] = numbers_.try_emplace(text, numbers_.size());
       if (is_new) texts_.root().append() = visible(text);

@@ -19,7 +19,7 @@ using envelope::set_text_or_null;
 
 constexpr std::size_t kListed = 100;
 // Most bytes of a listed path. Consumers can build longer paths from the steps.
-constexpr std::size_t kLongestListed = 4096;
+constexpr std::size_t kMaxListedPath = 4096;
 
 void add_code_place(const CodePlace& place, Json row) {
   set_text_or_null(row["expression"], place.expression);
@@ -90,9 +90,9 @@ class JsonRows {
     out_ += key;
     out_ += "\": [";
     const char* separator = "\n    ";
-    for (const auto& one : rows) {
+    for (const auto& item : rows) {
       JsonTree row;
-      fill(one, row.root());
+      fill(item, row.root());
       out_ += separator;
       out_ += json_line(row.root());
       separator = ",\n    ";
@@ -121,9 +121,9 @@ class JsonRows {
     row.make_object(5);
     row["part"] = part;
     const Json full = row["path"];
-    if (path.full.size() <= kLongestListed) full = path.full;
+    if (path.full.size() <= kMaxListedPath) full = path.full;
     const Json short_path = row["short"];
-    if (path.short_path.size() <= kLongestListed) short_path = path.short_path;
+    if (path.short_path.size() <= kMaxListedPath) short_path = path.short_path;
     row["evaluates"] = path.evaluates;
     row["bytes"] = explanation_.parts[part].bytes;
   }

@@ -17,8 +17,8 @@
 namespace waybill {
 namespace {
 
-using envelope::filled;
 using envelope::middle_cut;
+using envelope::padded_to;
 using envelope::Paint;
 using envelope::plural;
 using envelope::printable_text;
@@ -125,7 +125,7 @@ class Page {
       if (blocker.path_count > 1) {
         add_note("and by " + plural(blocker.path_count - 1, "other path"));
       }
-      // Without a remedy, the reason of the error itself.
+      // Without a remedy, shows the reason of the error.
       add_note(blocker.remedy.empty() ? blocker.reason : blocker.remedy);
     }
   }
@@ -165,7 +165,8 @@ class Page {
     std::size_t what = 0, code = 0, file = 0;
   };
 
-  // As wide as the contents. If that exceeds the room, code is cut first, then paths.
+  // Columns are as wide as their contents. If that is too wide for a line, code is cut
+  // first, then paths.
   Widths widths_of(std::span<const Row> rows) const {
     Widths widths;
     std::size_t start = 0;
@@ -179,8 +180,8 @@ class Page {
     const std::size_t fixed = start + 3 * kGap + widths.file;
     const std::size_t room = options_.columns - std::min(options_.columns, fixed);
     if (widths.what + widths.code <= room) return widths;
-    const std::size_t least = std::min(widths.code, std::max(kNarrowest, room / 3));
-    widths.code = std::max(least, room - std::min(room, widths.what));
+    const std::size_t min_code = std::min(widths.code, std::max(kNarrowest, room / 3));
+    widths.code = std::max(min_code, room - std::min(room, widths.what));
     widths.code = std::min({widths.code, room});
     widths.what = std::max(kNarrowest, room - widths.code);
     return widths;
@@ -196,7 +197,7 @@ class Page {
       if (!row.code.empty() || !row.file.empty()) {
         out_ += std::string(widths.what - std::min(widths.what, width_of(what)), ' ');
         const std::string code = middle_cut(row.code, widths.code);
-        out_ += gap + (row.file.empty() ? code : filled(code, widths.code));
+        out_ += gap + (row.file.empty() ? code : padded_to(code, widths.code));
       }
       if (!row.file.empty())
         out_ += gap + paint_.faint(middle_cut(row.file, widths.file));

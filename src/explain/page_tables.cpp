@@ -83,7 +83,7 @@ std::string table_html(const char* id, const std::string& title,
       id, title, heads, rows);
 }
 
-std::string left_out(std::size_t count) {
+std::string omission_text(std::size_t count) {
   if (count <= kShownRows) return "";
   return format_text("<p class=\"note\">And {} more.</p>\n", count - kShownRows);
 }
@@ -119,7 +119,7 @@ std::string blockers_html(const Explanation& explanation) {
   return table_html("blockers", "What cannot travel",
                     head_html("Path") + head_html("Why") + head_html("What to do"),
                     rows) +
-         left_out(blockers.size());
+         omission_text(blockers.size());
 }
 
 std::string part_row(const Explanation& explanation, std::size_t number) {
@@ -181,7 +181,7 @@ std::string imports_html(const Explanation& explanation) {
                     head_html("Module") + head_html("When") + head_html("There") +
                         head_html("Needed by"),
                     rows) +
-         left_out(imports.size());
+         omission_text(imports.size());
 }
 
 std::string sources_html(const Explanation& explanation) {
@@ -196,7 +196,7 @@ std::string sources_html(const Explanation& explanation) {
   }
   return table_html("sources", "Without source",
                     head_html("Function") + head_html("Written at"), rows) +
-         left_out(without.size());
+         omission_text(without.size());
 }
 
 // "100,014"
@@ -215,7 +215,7 @@ std::string property_html(const std::string& number, const char* noun,
 
 std::string page_summary(const Explanation& explanation) {
   const auto missing = std::ranges::count_if(
-      explanation.imports, [](const ExplainedImport& one) { return one.is_missing; });
+      explanation.imports, [](const auto& import) { return import.is_missing; });
   const std::size_t parts = explanation.parts.size();
   const std::size_t blockers = explanation.blockers.size();
   const std::size_t imports = explanation.imports.size();

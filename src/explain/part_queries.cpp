@@ -21,9 +21,9 @@ bool ends_step(std::string_view path, std::size_t length) {
   return length == path.size() || path[length] == '.' || path[length] == '[';
 }
 
-std::size_t common_length(std::string_view one, std::string_view other) {
-  const auto ends = std::ranges::mismatch(one, other);
-  return static_cast<std::size_t>(ends.in1 - one.begin());
+std::size_t common_length(std::string_view a, std::string_view b) {
+  const auto ends = std::ranges::mismatch(a, b);
+  return static_cast<std::size_t>(ends.in1 - a.begin());
 }
 
 }  // namespace
@@ -38,9 +38,9 @@ std::vector<std::size_t> largest_parts(const Explanation& explanation,
   }
   std::vector<std::size_t> found;
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    const bool tells = parts[i].bytes != 0 && !parts[i].step.empty() &&
-                       !is_wrapping(parts[i].bytes, largest_held[i]);
-    if (tells) found.push_back(i);
+    const bool is_informative = parts[i].bytes != 0 && !parts[i].step.empty() &&
+                                !is_wrapping(parts[i].bytes, largest_held[i]);
+    if (is_informative) found.push_back(i);
   }
   const std::size_t shown = std::min(count, found.size());
   std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(shown),
@@ -60,13 +60,13 @@ Holders::Holders(const Explanation& explanation) : parts_(explanation.parts) {
   });
 }
 
-std::size_t Holders::next(std::size_t parent, std::string_view path) const {
+std::size_t Holders::find_child(std::size_t parent, std::string_view path) const {
   const auto place = [&](std::size_t part) {
     return Place(parts_[part].parent, parts_[part].step);
   };
-  // The last step that does not sort after the text is the longest step that is a
-  // prefix of it, or shares only a shorter prefix with it, with which the search
-  // continues.
+  // The last step that does not sort after the text is either the longest step that is
+  // a prefix of the text, or shares a shorter prefix with it. Then the search continues
+  // with that prefix.
   std::string_view text = path;
   while (!text.empty()) {
     auto after = std::ranges::upper_bound(by_step_, Place(parent, text), {}, place);
@@ -89,7 +89,7 @@ Holders::Found Holders::find(std::string_view path) const {
   path.remove_prefix(parts_[0].step.size());
   std::size_t part = 0;
   while (!path.empty()) {
-    const std::size_t held = next(part, path);
+    const std::size_t held = find_child(part, path);
     if (held == 0) return {part, false};
     part = held;
     path.remove_prefix(parts_[part].step.size());

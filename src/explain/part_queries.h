@@ -33,7 +33,7 @@ class Holders {
  private:
   // The child of `parent` whose step is the longest prefix of `path`; 0 if there is
   // none.
-  std::size_t next(std::size_t parent, std::string_view path) const;
+  std::size_t find_child(std::size_t parent, std::string_view path) const;
 
   const std::vector<ExplainedPart>& parts_;
   // All parts except the root, sorted by parent and step.

@@ -80,7 +80,7 @@ class PartTree {
     part.is_open = false;
     part.bytes = bytes;
     part.cost = cost;
-    const bool is_listed = is_significant && bytes >= least_;
+    const bool is_listed = is_significant && bytes >= min_bytes_;
     // Its descendants are not larger and have been merged already, so it is the last.
     if (is_listed || open_.empty() || index + 1 != parts_.size()) return;
     parts_.pop_back();
@@ -102,9 +102,8 @@ class PartTree {
   }
 
  private:
-  // Keeps the closed parts that are larger than the first one beyond
-  // kMaxExplainedParts. A part is never larger than its holder, so no part loses its
-  // holder.
+  // Keeps the largest closed parts, at most kMaxExplainedParts. A part is never larger
+  // than its holder, so no part loses its holder.
   void fold() {
     std::vector<std::uint64_t> sizes;
     for (const TreePart& part : parts_) {
@@ -113,12 +112,12 @@ class PartTree {
     if (sizes.size() <= kMaxExplainedParts) return;
     const auto cut = sizes.begin() + kMaxExplainedParts;
     std::ranges::nth_element(sizes, cut, std::ranges::greater());
-    least_ = std::max(least_, *cut + 1);
+    min_bytes_ = std::max(min_bytes_, *cut + 1);
     std::vector<std::uint32_t> moved(parts_.size());
     std::uint32_t listed = 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       TreePart part = parts_[i];
-      if (i != 0 && !part.is_open && part.bytes < least_) {
+      if (i != 0 && !part.is_open && part.bytes < min_bytes_) {
         ++summed_up_;
         continue;
       }
@@ -132,7 +131,7 @@ class PartTree {
 
   std::vector<TreePart> parts_;
   std::vector<std::uint32_t> open_;
-  std::uint64_t least_ = 0;  // The least size of a listed part.
+  std::uint64_t min_bytes_ = 0;  // The smallest size of a listed part.
   // The tree may hold twice as many parts as are listed, not counting open ones.
   std::size_t next_fold_ = 2 * kMaxExplainedParts;
   std::uint64_t summed_up_ = 0;
@@ -141,10 +140,11 @@ class PartTree {
 // Moves definitions to the parts that need them. A payload stores definitions before
 // its value. An explanation shows each definition, with its descendants, in place of
 // the first reference to it, and the value in place of the root.
-class Placing {
+class DefinitionPlacer {
  public:
-  // `is_shared`: by number of the definition.
-  Placing(const std::vector<TreePart>& parts, const std::vector<bool>& is_shared)
+  // `is_shared` is indexed by the numbers of definitions.
+  DefinitionPlacer(const std::vector<TreePart>& parts,
+                   const std::vector<bool>& is_shared)
       : parts_(parts),
         is_shared_(is_shared),
         starts_(is_shared.size(), kNone),
@@ -222,10 +222,10 @@ class Placing {
 
   const std::vector<TreePart>& parts_;
   const std::vector<bool>& is_shared_;
-  // By number of the definition: its index in `parts_`.
+  // The index of each definition in `parts_`, by its number.
   std::vector<std::uint32_t> starts_;
   std::vector<bool> is_placed_;       // Whether a reference stands for the definition.
-  std::vector<std::uint32_t> moved_;  // By index in `parts_`: the index in `ordered_`.
+  std::vector<std::uint32_t> moved_;  // Indices in `ordered_`, by index in `parts_`.
   std::vector<TreePart> ordered_;
 };
 
@@ -239,7 +239,7 @@ using PartCursor = PayloadCursor<PartAnnotation>;
 
 class Walk {
  public:
-  Walk(const Envelope& envelope, CodeBook& code)
+  Walk(const Envelope& envelope, CodeBodies& code)
       : envelope_(envelope),
         code_(code),
         cursor_(reader_at(envelope, envelope.payload.offset)),
@@ -258,24 +258,24 @@ class Walk {
         continue;
       }
       ++walked_.values;
-      record_name();
+      record_class_name();
       if (cursor_.event() == CursorEvent::kOpen) {
         open();
       } else {
-        leaf();
+        visit_leaf();
       }
     }
     std::ranges::sort(walked_.class_names);
     walked_.parts = tree_.take();
     if (envelope_.definitions.value != 0) {
-      walked_.parts = Placing(walked_.parts, is_definition_shared_).run();
+      walked_.parts = DefinitionPlacer(walked_.parts, is_definition_shared_).run();
     }
     walked_.summed_up = tree_.summed_up();
     return std::move(walked_);
   }
 
  private:
-  void record_name() {
+  void record_class_name() {
     const PartCursor::Container& around = cursor_.around();
     constexpr std::size_t kName = position_of(NodeTag::kClass, "name");
     const Token& token = cursor_.token();
@@ -317,13 +317,13 @@ class Walk {
     const std::size_t depth = cursor_.depth();
     if (depth != 0 &&
         role_at(cursor_.open(), depth - 1) == ContainerRole::kDefinitions) {
-      part.definition = annotation.definition = define();
+      part.definition = annotation.definition = add_definition();
     }
     tree_.open(part);
     annotation.is_part = true;
   }
 
-  std::uint32_t define() {
+  std::uint32_t add_definition() {
     definition_bytes_.push_back(0);
     is_definition_shared_.push_back(false);
     return static_cast<std::uint32_t>(definition_bytes_.size() - 1);
@@ -388,7 +388,7 @@ class Walk {
     around.extra += envelope_.buffers[target.number].stored_length;
   }
 
-  void leaf() {
+  void visit_leaf() {
     const Token& token = cursor_.token();
     PartAnnotation& around = cursor_.around().annotation;
     const LeafTarget target =
@@ -400,7 +400,7 @@ class Walk {
     set_cost(token.offset, cost);
     const std::uint64_t bytes = cursor_.reader().offset() - token.offset;
     const bool is_module = target.kind == LeafTarget::Kind::kModule;
-    if (tree_.is_empty()) return leaf_part(is_module, bytes);
+    if (tree_.is_empty()) return add_leaf_part(is_module, bytes);
     if (is_reference && definitions_[target.number] != kNoDefinition &&
         !is_in_identified()) {
       return refer_to(definitions_[target.number], cost);
@@ -412,25 +412,25 @@ class Walk {
     if (is_in_identified()) {
       tree_.innermost().offset = token.offset;
     } else if (is_module || bytes >= kLargeLeaf) {
-      leaf_part(is_module, bytes);
+      add_leaf_part(is_module, bytes);
     } else if (!is_key) {
       tree_.sum_up();
     }
   }
 
-  void leaf_part(bool is_module, std::uint64_t bytes) {
+  void add_leaf_part(bool is_module, std::uint64_t bytes) {
     tree_.open(part_here(is_module ? Kind::kModule : Kind::kValue));
     tree_.close(bytes, 1);
   }
 
   const Envelope& envelope_;
-  CodeBook& code_;
+  CodeBodies& code_;
   PartCursor cursor_;
   PartTree tree_;
   WalkedPayload walked_;
   std::vector<SharedPlace> shared_;
   std::vector<std::uint64_t> costs_;
-  std::vector<std::uint32_t> definitions_;       // By number of the shared position.
+  std::vector<std::uint32_t> definitions_;       // Indexed by shared position.
   std::vector<std::uint64_t> definition_bytes_;  // 0 after the first reference.
   std::vector<bool> is_definition_shared_;
   std::uint64_t referred_to_ = 0;  // Bytes of definitions that have references.
@@ -439,7 +439,7 @@ class Walk {
 
 }  // namespace
 
-WalkedPayload walk_payload(const Envelope& envelope, CodeBook& code,
+WalkedPayload walk_payload(const Envelope& envelope, CodeBodies& code,
                            const std::function<void(std::uint64_t)>& progress) {
   return Walk(envelope, code).run(progress);
 }

@@ -24,8 +24,8 @@ struct TreePart {
   std::uint32_t parent = 0;
   // The number of the definition that this part is, or is the first reference to.
   std::uint32_t definition = kNoDefinition;
-  bool stands_for_definition =
-      false;  // The part is a reference, charged with the definition.
+  // The part is a reference, charged with the bytes of the definition.
+  bool stands_for_definition = false;
   bool is_open = true;
   bool is_shared = false;
   ExplainedPart::Kind kind = ExplainedPart::Kind::kValue;
@@ -47,10 +47,10 @@ struct WalkedPayload {
   std::vector<std::pair<std::size_t, std::size_t>> class_names;
 };
 
-// Takes the code of the payload from the book. Cost: linear in the bytes of the
+// Counts the code of the payload with code.take(). Cost: linear in the bytes of the
 // payload; memory linear in its depth, classes and shared positions. `progress` may be
 // empty; see explain_payload().
-WalkedPayload walk_payload(const Envelope& envelope, CodeBook& code,
+WalkedPayload walk_payload(const Envelope& envelope, CodeBodies& code,
                            const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace waybill::envelope

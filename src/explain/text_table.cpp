@@ -10,7 +10,7 @@ namespace waybill::envelope {
 namespace {
 
 // The offset of the character with this number.
-std::size_t place_of(std::string_view text, std::size_t number) {
+std::size_t offset_of(std::string_view text, std::size_t number) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
     if (!wire::continues_character(text[at]) && number-- == 0) break;
@@ -28,11 +28,11 @@ std::string middle_cut(std::string_view text, std::size_t width) {
   if (width == 0) return {};
   const std::size_t start = (width - 1) / 2;
   const std::size_t end = width - 1 - start;
-  return std::string(text.substr(0, place_of(text, start))) + "…" +
-         std::string(text.substr(place_of(text, whole - end)));
+  return std::string(text.substr(0, offset_of(text, start))) + "…" +
+         std::string(text.substr(offset_of(text, whole - end)));
 }
 
-std::string filled(std::string text, std::size_t width) {
+std::string padded_to(std::string text, std::size_t width) {
   text.append(width - std::min(width, width_of(text)), ' ');
   return text;
 }

@@ -15,6 +15,6 @@ std::size_t width_of(std::string_view text);
 std::string middle_cut(std::string_view text, std::size_t width);
 
 // The text padded with spaces to this width.
-std::string filled(std::string text, std::size_t width);
+std::string padded_to(std::string text, std::size_t width);
 
 }  // namespace waybill::envelope

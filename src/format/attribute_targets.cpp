@@ -29,7 +29,7 @@ bool can_be_replaced(const Envelope& envelope, std::uint64_t position) {
 
 class TargetFinder {
  public:
-  // `is_replaceable`: by number of the reference target.
+  // `is_replaceable` is indexed by the numbers of reference targets.
   TargetFinder(const Envelope& envelope, std::vector<bool> is_replaceable)
       : envelope_(envelope),
         cursor_(wire::Reader(envelope.payload.bytes)),
@@ -79,7 +79,7 @@ class TargetFinder {
     // Positions of the first and the last reference to it.
     std::uint64_t first = kNone, last = 0;
     bool is_code = false;          // A class, a function, or a part of one.
-    std::uint32_t code_depth = 0;  // How many of these enclose it, itself included.
+    std::uint32_t code_depth = 0;  // Code around it, itself included.
   };
 
   struct Context {
@@ -166,11 +166,11 @@ class TargetFinder {
       context.class_id = around.class_id;
       context.name = around.name;
     }
-    const bool is_own = is_code();
-    context.code_depth = around.code_depth + (is_own ? 1 : 0);
+    const bool is_own_code = is_code();
+    context.code_depth = around.code_depth + (is_own_code ? 1 : 0);
     context.number = number;
     if (number == kNone) return;
-    uses_[number].is_code = is_own;
+    uses_[number].is_code = is_own_code;
     uses_[number].code_depth = context.code_depth;
   }
 
@@ -187,7 +187,7 @@ class TargetFinder {
     return positions_[next_position_++].number;
   }
 
-  static auto after(const Positions& positions, std::uint64_t start) {
+  static auto first_after(const Positions& positions, std::uint64_t start) {
     return std::ranges::upper_bound(positions, start, {}, &Position::at);
   }
 
@@ -205,14 +205,14 @@ class TargetFinder {
       return start <= position && position < end;
     };
     const std::uint32_t code_depth = uses_[number].code_depth;
-    for (auto inner = after(positions_, start);
+    for (auto inner = first_after(positions_, start);
          inner != positions_.end() && inner->at < end; ++inner) {
       const Use& use = uses_[inner->number];
       if (!spend_step()) return true;
-      const bool is_own = is_inside(use.first) && is_inside(use.last);
-      if (use.code_depth == code_depth && !is_own) return true;
+      const bool is_private = is_inside(use.first) && is_inside(use.last);
+      if (use.code_depth == code_depth && !is_private) return true;
     }
-    for (auto reference = after(references_, start);
+    for (auto reference = first_after(references_, start);
          reference != references_.end() && reference->at < end; ++reference) {
       const std::uint64_t to = reference->number;
       if (!spend_step()) return true;
@@ -237,8 +237,8 @@ class TargetFinder {
   Positions positions_;                          // The positions of reference targets.
   Positions references_;                         // The positions of references.
   std::size_t next_position_ = 0;                // An index in positions_.
-  std::vector<bool> is_replaceable_, is_found_;  // By number.
-  std::vector<Use> uses_;                        // By number.
+  std::vector<bool> is_replaceable_, is_found_;  // Indexed by number.
+  std::vector<Use> uses_;                        // Indexed by number.
   std::size_t steps_left_ = 1 << 16;
   std::vector<AttributeTarget> found_;
 };

@@ -19,8 +19,8 @@ struct AttributeTarget {
   std::uint64_t number;    // The number that references to it have.
   BytesView class_id;      // The id of the class.
   std::string_view name;   // The name of the attribute.
-  bool is_entry = false;   // It is a value in the dict that the attribute holds,
-  std::string_view key{};  // under this key.
+  bool is_entry = false;   // It is a value in the dict that the attribute holds.
+  std::string_view key{};  // The key of that value.
   std::size_t end = 0;     // The end of the object, from the start of the payload.
 };
 
@@ -28,7 +28,7 @@ struct AttributeTarget {
 // and bytes are left out: they are the same in every place. Objects that share parts
 // with the payload outside are left out too, since another object would not share them;
 // parts with an identity of their own, such as classes, do not count. Cost: a pass over
-// the payload, and time by the number of references.
+// the payload, and time for each reference.
 std::vector<AttributeTarget> find_attribute_targets(const VerifiedEnvelope& envelope);
 
 }  // namespace waybill::envelope

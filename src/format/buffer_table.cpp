@@ -207,7 +207,7 @@ std::size_t buffer_table_bound(std::span<const BufferParts> buffers) {
 void write_buffer_table(wire::CursorWriter& writer,
                         std::span<const BufferParts> buffers, std::size_t digest_size,
                         std::vector<std::uint8_t*>& digests) {
-  constexpr std::array<std::uint8_t, kStrongDigest> kRoom{};
+  constexpr std::array<std::uint8_t, kStrongDigest> kPlaceholder{};
   digests.reserve(buffers.size());
   std::uint64_t place = 0;
   writer.array(buffers.size());
@@ -218,7 +218,7 @@ void write_buffer_table(wire::CursorWriter& writer,
     writer.unsigned_integer(buffer.compression ? buffer.length : buffer.bytes.size());
     writer.binary_head(digest_size);
     digests.push_back(writer.at());
-    writer.append(BytesView(kRoom).first(digest_size));
+    writer.append(BytesView(kPlaceholder).first(digest_size));
     write_compression(writer, buffer);
     buffer.format.empty() ? writer.nil() : writer.text(buffer.format);
     if (buffer.shape.empty()) {
@@ -325,7 +325,7 @@ Result<void> attach_buffers(Envelope& head, BytesView bytes) {
                 "stored buffers end at " + std::to_string(head.size) +
                     ", and the input has " + std::to_string(bytes.size()) + " bytes");
   }
-  std::size_t end = head.bytes.size();  // End of the bytes so far.
+  std::size_t end = head.bytes.size();  // End of the bytes checked so far.
   for (StoredBuffer& row : head.buffers) {
     const std::size_t start = head.buffers_offset + row.place;
     const BytesView padding = bytes.subspan(end, start - end);

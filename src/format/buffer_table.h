@@ -57,8 +57,8 @@ inline constexpr std::size_t kMinStoredSize = 64 << 10;
 // Reads the section. Returns false with an error in the reader.
 bool read_buffer_table(wire::Reader& reader, std::vector<StoredBuffer>& buffers);
 
-// Whether the digests have the size that a signed, or an unsigned, table has. `bytes`:
-// the bytes that the digests point into.
+// Checks that the digests have the size for a signed or an unsigned envelope. `bytes`
+// is the input that they point into. Returns false with an error in the reader.
 bool check_digest_sizes(wire::Reader& reader, BytesView bytes,
                         std::span<const StoredBuffer> buffers, bool is_signed);
 
@@ -82,7 +82,7 @@ std::size_t buffers_bound(std::span<const BufferParts> buffers);
 // Writes the zeros before a buffer. `begin`: the start of the envelope. Returns the
 // end.
 std::uint8_t* pad(const std::uint8_t* begin, std::uint8_t* at);
-// Writes the zeros and the buffer, whose bytes may overlap the place if they are behind
+// Writes the zeros and the buffer, whose bytes may overlap the target if they lie after
 // it.
 std::uint8_t* write_buffer(const std::uint8_t* begin, std::uint8_t* at,
                            BytesView bytes);

@@ -41,12 +41,12 @@ bool read_constants(Reader& reader, BytesView body, std::size_t start,
 
 bool counts_agree(const CodeFields& fields) {
   return fields.positional_only_count <= fields.argument_count &&
-         argument_names_in(fields) <= fields.local_names.size();
+         parameter_count_of(fields) <= fields.local_names.size();
 }
 
 }  // namespace
 
-std::uint64_t argument_names_in(const CodeFields& fields) {
+std::uint64_t parameter_count_of(const CodeFields& fields) {
   return std::uint64_t{fields.argument_count} + fields.keyword_only_count +
          ((fields.flags & kHasRest) != 0) + ((fields.flags & kHasKeywordRest) != 0);
 }

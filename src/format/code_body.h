@@ -35,7 +35,7 @@ struct CodeFields {
 std::vector<std::string_view> free_names_of(const CodeFields& fields);
 
 // The number of named parameters, *args and **kwargs included.
-std::uint64_t argument_names_in(const CodeFields& fields);
+std::uint64_t parameter_count_of(const CodeFields& fields);
 
 // Reads the body. Returns false with an error in the reader: a field of the wrong type,
 // or counts that contradict each other.
@@ -62,7 +62,7 @@ void each_constant(const Section& constants, Visit visit) {
   }
 }
 
-// The hash of nested code, if the constant is that. Unchecked, so of any length.
+// The hash of the nested code if the constant is nested code. Its length is unchecked.
 std::optional<BytesView> nested_code(wire::Reader constant);
 
 // read_unsigned() for 32-bit numbers.
@@ -78,7 +78,7 @@ inline bool read_number(wire::Reader& reader, std::uint32_t& number, std::uint64
 // the error.
 bool read_any_text(wire::Reader& reader, std::string_view& text, std::string_view what);
 
-// The version as opcode tables number it: 311 for Python 3.11; 0 if it is beyond them.
+// The version as opcode tables number it: 311 for Python 3.11; 0 if it is too large.
 inline int version_of(const PythonVersion& python) {
   if (python.major > 9 || python.minor > 99) return 0;
   return static_cast<int>(python.major * 100 + python.minor);

@@ -41,7 +41,7 @@ constexpr std::size_t kMaxFrame = ZSTD_COMPRESSBOUND(kBlock);
 
 constexpr std::size_t kSample = 64 << 10;
 constexpr std::size_t kMaxSamples = 4;
-// The level of samples at most: the best byte order does not depend on the level.
+// The highest level for samples: the best byte order does not depend on the level.
 constexpr int kSampleLevel = 3;
 // From this many blocks on, a few are tried before all are compressed.
 constexpr std::size_t kManyBlocks = 16;
@@ -117,8 +117,8 @@ std::uint64_t item_size_of(const BufferParts& buffer) {
   return buffer.shape.empty() ? 1 : buffer.bytes.size() / count;
 }
 
-// Byte orders worth trying: by the size of items or, if that is not one of the sizes of
-// numbers, by those sizes.
+// The item sizes to try: that of the buffer or, if numbers do not have this size, the
+// usual sizes of numbers.
 std::vector<std::uint8_t> item_sizes_to_try(std::uint64_t item_size) {
   if (item_size == 2 || item_size == 4 || item_size == 8 || item_size == 16) {
     return {static_cast<std::uint8_t>(item_size)};
@@ -129,12 +129,12 @@ std::vector<std::uint8_t> item_sizes_to_try(std::uint64_t item_size) {
 std::uint8_t best_item_size(Compressor& compressor, const BufferParts& buffer) {
   const std::vector<BytesView> samples = parts_of(buffer.bytes, kSample);
   std::uint8_t best = 1;
-  std::size_t least = compressor.size_of(samples, best);
+  std::size_t best_size = compressor.size_of(samples, best);
   for (const std::uint8_t item_size : item_sizes_to_try(item_size_of(buffer))) {
     const std::size_t size = compressor.size_of(samples, item_size);
-    if (size + size / kMinSavingDivisor >= least) continue;
+    if (size + size / kMinSavingDivisor >= best_size) continue;
     best = item_size;
-    least = size;
+    best_size = size;
   }
   return best;
 }
@@ -238,7 +238,7 @@ Result<void> CompressedBlocks::next(std::span<std::uint8_t> out) {
   const BytesView rest = bytes_.subspan(at_);
   const std::size_t size = ZSTD_findFrameCompressedSize(rest.data(), rest.size());
   if (ZSTD_isError(size) != 0 || size > kMaxFrame) {
-    return fail("here should be a zstd frame");
+    return fail("a zstd frame should start here");
   }
   frame_.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
   if (!is_frame_start(frame_, out.size())) {

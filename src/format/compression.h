@@ -18,7 +18,7 @@ struct ZSTD_DCtx_s;
 
 namespace waybill::envelope {
 
-// Reads the field of a row whose length is set: sets compression and stored length.
+// Reads the compression of a row whose length is set, and sets its stored length.
 // Returns false with an error in the reader.
 bool read_compression(wire::Reader& reader, StoredBuffer& row);
 
@@ -40,7 +40,7 @@ class CompressedBlocks {
   CompressedBlocks(const StoredBuffer& row, BytesView bytes, std::uint64_t offset);
 
   // Decompresses the next block to `out`, which has the size of the block:
-  // wire::kCompressedBlock, or what is left of row.length.
+  // wire::kCompressedBlock, or the rest of row.length for the last block.
   Result<void> next(std::span<std::uint8_t> out);
 
   // Checks that the frames end where the bytes do, and have the digest of the row.

@@ -28,7 +28,7 @@ bool resolve_value_references(Envelope& envelope,
   value_shared.clear();
   for (std::size_t i = end; i < positions.size(); ++i) {
     const auto entry = std::ranges::lower_bound(
-        definition_index, positions[i], {}, [](const auto& one) { return one.first; });
+        definition_index, positions[i], {}, [](const auto& row) { return row.first; });
     if (entry == definition_index.end() || entry->first != positions[i]) {
       value_shared.push_back(static_cast<std::uint32_t>(end));
       positions[end++] = positions[i];
@@ -36,7 +36,7 @@ bool resolve_value_references(Envelope& envelope,
     }
     value_shared.push_back(entry->second);
     if (positions.size() - definition_index.size() == 1)
-      break;  // A single one cannot repeat.
+      break;  // A single position cannot repeat.
     is_listed.resize(definition_index.size());
     if (is_listed[entry->second]) return false;
     is_listed[entry->second] = true;
@@ -64,11 +64,12 @@ bool find_definitions(Envelope& envelope, Error& error) {
   std::uint64_t count = 0;
   const bool is_read =
       reader.read_unsigned(shared, UINT64_MAX,
-                           "how many shared positions definitions have") &&
+                           "the number of shared positions of definitions") &&
       (shared <= envelope.shared.size() ||
        reader.fail(ErrorCode::kBadReference, payload.offset + kHead,
-                   "definitions with " + std::to_string(shared) + " of " +
-                       std::to_string(envelope.shared.size()) + " shared positions")) &&
+                   "definitions claim " + std::to_string(shared) +
+                       " shared positions, and the envelope has " +
+                       std::to_string(envelope.shared.size()))) &&
       reader.read_array(count, "definitions");
   Definitions& definitions = envelope.definitions;
   definitions.start = reader.offset() - payload.offset;
@@ -82,7 +83,7 @@ bool find_definitions(Envelope& envelope, Error& error) {
   const auto own = std::span(envelope.shared).first(definitions.shared);
   if (resolve_value_references(envelope, index_positions(own))) return true;
   error = {ErrorCode::kBadReference, payload.offset + kHead,
-           "a shared position that the value has twice"};
+           "the value lists a shared position twice"};
   return false;
 }
 

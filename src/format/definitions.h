@@ -62,9 +62,9 @@ class ReferenceScope {
   }
 
  private:
-  ReferenceScope(const Envelope& envelope, bool is_behind_definitions) {
+  ReferenceScope(const Envelope& envelope, bool is_in_value) {
     const Definitions& definitions = envelope.definitions;
-    if (is_behind_definitions) {
+    if (is_in_value) {
       places_ = definitions.value_shared.data();
       size_ = definitions.value_shared.size();
     } else {
@@ -76,8 +76,8 @@ class ReferenceScope {
   const std::uint32_t* places_ = nullptr;  // Null: numbers are indices.
 };
 
-// Whether a token of the payload is a reference to a shared position; then `number`
-// becomes the index of that. `origin`: the payload's offset in the reader of the token.
+// Whether a token of the payload is a reference to a shared position; sets `number` to
+// the index of the position. `origin`: the payload's offset in the token's reader.
 inline bool is_reference(const Envelope& envelope, const wire::Token& token,
                          std::uint64_t& number, std::size_t origin) {
   if (!wire::is_reference(token, number)) return false;

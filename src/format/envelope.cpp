@@ -74,8 +74,8 @@ Result<Envelope> open_head(BytesView bytes, const Limits& limits) {
   Error error = reader.error();
   if (clipped && error.code == ErrorCode::kTruncated) {
     error.code = ErrorCode::kLimitExceeded;
-    error.detail = "more than the " + std::to_string(limits.max_bytes) +
-                   " bytes that max_bytes allows";
+    error.detail = "the input has more bytes than max_bytes allows: " +
+                   std::to_string(limits.max_bytes);
   }
   return tl::unexpected(std::move(error));
 }

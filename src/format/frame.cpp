@@ -139,9 +139,9 @@ bool read_rest(Reader& reader, BytesView bytes, bool has_buffers, const Limits& 
   const std::uint64_t size = size_decompressed(envelope);
   return size <= limits.max_bytes ||
          reader.fail(ErrorCode::kLimitExceeded, table,
-                     "an envelope of " + std::to_string(size) +
-                         " bytes with its buffers, more than the " +
-                         std::to_string(limits.max_bytes) + " that max_bytes allows");
+                     "the envelope has " + std::to_string(size) +
+                         " bytes with its buffers, more than max_bytes allows: " +
+                         std::to_string(limits.max_bytes));
 }
 
 }  // namespace
@@ -227,9 +227,9 @@ bool set_tail_sections(Envelope& envelope, BytesView bytes, std::size_t payload,
 std::optional<Envelope> open_trusting_verify(BytesView bytes, const Limits& limits) {
   constexpr std::size_t kTail = 1 + kUnsignedTailSize;  // With empty debug information.
   // Every value and container takes a byte at least, so the other limits hold too.
-  const std::size_t most =
+  const std::size_t max_size =
       std::min({limits.max_bytes, limits.max_values, limits.max_depth});
-  if (bytes.size() <= kTail || bytes.size() > most) return std::nullopt;
+  if (bytes.size() <= kTail || bytes.size() > max_size) return std::nullopt;
   const std::size_t debug_info = bytes.size() - kTail;
   if (bytes[debug_info] != kEmptyMap) return std::nullopt;
   Envelope envelope;

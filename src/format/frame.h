@@ -2,7 +2,7 @@
 
 // The sections of an envelope. One function reads each, for open(), which reads any
 // envelope, and for readers that accept one kind of envelope and leave others to
-// open(). Error messages are built on failure only, so a failed attempt costs little.
+// open(). Error messages are built on failure only, so successful reads pay nothing.
 
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ bool read_code(wire::Reader& reader, std::vector<CodeBody>& code);
 bool read_shared(wire::Reader& reader, std::vector<std::uint64_t>& shared);
 
 // Reads the rest of the head, after the code. Buffers are located, not read. `bytes`
-// as in read_digest_and_signature(): all that the reader may read.
+// is as for read_digest_and_signature().
 bool read_sections_after_code(wire::Reader& reader, BytesView bytes, bool has_buffers,
                               const Limits& limits, Envelope& envelope);
 
@@ -36,9 +36,9 @@ bool read_digest_and_signature(wire::Reader& reader, BytesView bytes, Digest& di
                                BytesView& signature);
 
 // Opens an envelope without code, debug information, buffers and signature in one pass
-// over its head. The payload is what is left between shared positions and debug
-// information; whether it is one value is left to verify(). Nothing for other envelopes
-// and invalid ones: open_whole() gives the error.
+// over its head. The payload is taken as the bytes between shared positions and debug
+// information; verify() checks that they are one value. Returns nothing for other
+// envelopes and invalid ones: open_whole() gives the error.
 std::optional<Envelope> open_trusting_verify(BytesView bytes, const Limits& limits);
 
 // The size of digest and nil, which end an unsigned envelope.

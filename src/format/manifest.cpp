@@ -90,7 +90,7 @@ bool read_file_index(Reader& reader, std::uint64_t& index) {
   return true;
 }
 
-// Reads an import without its file, of which it reads the index.
+// Reads an import, but of its file only the index: files may follow the imports.
 bool read_record(Reader& reader, ImportRecord& record, std::uint64_t& file) {
   const std::size_t offset = reader.offset();
   std::uint64_t more = 0;
@@ -106,8 +106,7 @@ bool read_record(Reader& reader, ImportRecord& record, std::uint64_t& file) {
     return false;
   }
   if (module.empty()) {
-    return reader.fail(ErrorCode::kMalformed, offset,
-                       "an import without a module name");
+    return reader.fail(ErrorCode::kMalformed, offset, "an import has no module name");
   }
   record.module = module;
   record.time = static_cast<ImportTime>(time);
@@ -120,7 +119,7 @@ bool read_substitution(Reader& reader, Substitution& substitution) {
   std::uint64_t more = 0;
   std::string_view policy, type, path;
   if (!reader.read_row(kSubstitutionLength, more, "a substitution",
-                       "a substitution has three fields") ||
+                       "a substitution should have three fields") ||
       !read_utf8(reader, policy, "the policy of a substitution") ||
       !read_utf8(reader, type, "the type of a substitution") ||
       !read_utf8(reader, path, "the path of a substitution")) {
@@ -134,9 +133,10 @@ bool read_bounded_text(Reader& reader, std::string_view& value, std::string_view
   const std::size_t offset = reader.offset();
   if (!read_utf8(reader, value, what)) return false;
   return value.size() <= Environment::kMaxText ||
-         reader.fail(
-             ErrorCode::kLimitExceeded, offset,
-             std::string(what) + " of " + std::to_string(value.size()) + " bytes");
+         reader.fail(ErrorCode::kLimitExceeded, offset,
+                     std::string(what) + " has " + std::to_string(value.size()) +
+                         " bytes and should have at most " +
+                         std::to_string(Environment::kMaxText));
 }
 
 class EnvironmentReader {
@@ -148,7 +148,7 @@ class EnvironmentReader {
     std::uint64_t more = 0;
     std::string_view python, implementation, platform;
     if (!reader_.read_row(kEnvironmentLength, more, "the environment",
-                          "the environment is too short") ||
+                          "the environment should have four fields") ||
         !read_bounded_text(reader_, python, "the Python of the environment") ||
         !read_bounded_text(reader_, implementation, "the implementation of Python") ||
         !read_bounded_text(reader_, platform, "the platform")) {
@@ -157,32 +157,34 @@ class EnvironmentReader {
     environment_.python = python;
     environment_.implementation = implementation;
     environment_.platform = platform;
-    return distributions() && reader_.skip_values(more);
+    return read_distributions() && reader_.skip_values(more);
   }
 
  private:
-  bool distributions() {
+  bool read_distributions() {
     const std::size_t offset = reader_.offset();
     std::uint64_t count = 0;
     if (!reader_.read_array(count, "the distributions")) return false;
     if (count > Environment::kMaxDistributions) {
       return reader_.fail(ErrorCode::kLimitExceeded, offset,
-                          std::to_string(count) + " distributions");
+                          "the environment has " + std::to_string(count) +
+                              " distributions and should have at most " +
+                              std::to_string(Environment::kMaxDistributions));
     }
     std::string_view last;
     for (; count != 0; --count) {
-      if (!distribution(last)) return false;
+      if (!read_distribution(last)) return false;
     }
     return true;
   }
 
-  // `last`: the name of the previous one; null for the first.
-  bool distribution(std::string_view& last) {
+  // `last`: the name of the previous distribution; null for the first.
+  bool read_distribution(std::string_view& last) {
     const std::size_t offset = reader_.offset();
     std::uint64_t more = 0;
     std::string_view name, version;
     if (!reader_.read_row(kDistributionLength, more, "a distribution",
-                          "a distribution is too short") ||
+                          "a distribution should have three fields") ||
         !read_bounded_text(reader_, name, "the name of a distribution") ||
         !read_bounded_text(reader_, version, "the version of a distribution")) {
       return false;
@@ -192,22 +194,22 @@ class EnvironmentReader {
                           "the names of distributions should ascend");
     }
     last = name;
-    Distribution& added = environment_.distributions.emplace_back();
-    added.name = name;
-    added.version = version;
-    return modules(added) && reader_.skip_values(more);
+    Distribution& distribution = environment_.distributions.emplace_back();
+    distribution.name = name;
+    distribution.version = version;
+    return read_modules(distribution) && reader_.skip_values(more);
   }
 
-  bool modules(Distribution& distribution) {
+  bool read_modules(Distribution& distribution) {
     const std::size_t offset = reader_.offset();
     std::uint64_t count = 0;
     if (!reader_.read_array(count, "the modules of a distribution")) return false;
-    if (count > Environment::kMaxModules - modules_) {
+    if (count > Environment::kMaxModules - module_count_) {
       return reader_.fail(ErrorCode::kLimitExceeded, offset,
-                          "distributions with more than " +
+                          "the distributions have more than " +
                               std::to_string(Environment::kMaxModules) + " modules");
     }
-    modules_ += count;
+    module_count_ += count;
     for (; count != 0; --count) {
       std::string_view module;
       if (!read_bounded_text(reader_, module, "a module of a distribution"))
@@ -219,7 +221,7 @@ class EnvironmentReader {
 
   Reader& reader_;
   Environment& environment_;
-  std::uint64_t modules_ = 0;
+  std::uint64_t module_count_ = 0;
 };
 
 class ManifestReader {
@@ -285,25 +287,26 @@ class ManifestReader {
                              kSubstitutionLength + 1);
   }
 
-  // Comes last, since the files may follow the imports. A file name is stored once and
-  // copied to each import: to a few dozen of an honest sender.
+  // Called last, since the files may follow the imports. A file name is stored once and
+  // copied to each import; an honest sender's few dozen copies stay within the bound.
   bool set_files(std::size_t start, std::size_t first_part) {
     constexpr std::size_t kMaxCopies = 64;
-    const std::size_t most = 4096 + kMaxCopies * (reader_.offset() - start);
+    const std::size_t max_copied = 4096 + kMaxCopies * (reader_.offset() - start);
     std::size_t copied = 0;
     for (std::size_t i = 0; i < file_indices_.size(); ++i) {
       const std::uint64_t index = file_indices_[i];
       if (index == kNoFile) continue;
       if (index >= files_.size()) {
         return reader_.fail(ErrorCode::kMalformed, first_part,
-                            "an import names file " + std::to_string(index) + " of " +
-                                std::to_string(files_.size()));
+                            "an import names file " + std::to_string(index) +
+                                ", and the manifest lists " +
+                                std::to_string(files_.size()) + " files");
       }
       copied += files_[index].size();
-      if (copied > most) {
+      if (copied > max_copied) {
         return reader_.fail(ErrorCode::kLimitExceeded, start,
-                            "imports whose file names together are much longer than "
-                            "the manifest");
+                            "the file names of all imports together are much longer "
+                            "than the manifest");
       }
       manifest_.imports[i].file = files_[index];
     }
@@ -312,7 +315,7 @@ class ManifestReader {
 
   Reader& reader_;
   Manifest& manifest_;
-  std::vector<std::uint64_t> file_indices_;  // By import.
+  std::vector<std::uint64_t> file_indices_;  // Indexed by import.
   std::vector<std::string_view> files_;
 };
 
@@ -435,9 +438,9 @@ std::vector<std::uint8_t> with_environment(BytesView manifest,
     writer.array(distribution.modules.size());
     for (const std::string& module : distribution.modules) writer.text(module);
   }
-  std::vector<std::uint8_t> added = writer.take();
-  ++added.front();  // A map of fewer than 15 parts, whose first byte is its count.
-  return added;
+  std::vector<std::uint8_t> extended = writer.take();
+  ++extended.front();  // A map of fewer than 15 parts: its first byte holds the count.
+  return extended;
 }
 
 }  // namespace envelope

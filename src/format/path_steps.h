@@ -62,9 +62,9 @@ enum class Style : std::uint8_t {
   kGlobal,     // ".__globals__['key']"
   kCell,       // ".__closure__[0].cell_contents"
   kMarker,     // "<text>": Python has no expression for it.
-  kPlace,      // "<text 0>", the same with a number,
-  kArgument,   // of an argument of an object's callable,
-  kNamed,      //   and "<text 'key'>".
+  kPlace,      // "<text 0>"
+  kArgument,   // "<text 0>" of an argument of an object's callable.
+  kNamed,      // "<text 'key'>"
 };
 
 // Whether the key is a part of the step.

@@ -48,7 +48,8 @@ struct OpenContainer {
 
 struct NoAnnotation {};
 
-// `Annotation`: data of the walk for each open container. Memory by depth.
+// `Annotation` is data that a client keeps for each open container. Memory is
+// proportional to the depth.
 template <typename Annotation = NoAnnotation>
 class PayloadCursor {
  public:

@@ -33,14 +33,14 @@ enum class Rule : std::uint8_t {
   kModuleOrNil,     // An extension kModule, or nil.
   kNamespace,       // A node kNamespace or kStreamReference, or a reference.
   kCell,            // A node kCell without content or kStreamReference, or a reference.
-  kObjects,         // An array, not a node: of objects,
-  kCells,           //   of cells,
-  kObjectsOrEmpty,  // of contents of cells.
+  kObjects,         // An array of objects, not a node.
+  kCells,           // An array of cells.
+  kObjectsOrEmpty,  // An array of contents of cells.
   kPairs,           // A map of objects to objects.
   kNamedObjects,    // A map of text to objects.
   kFunctionFields,  // A map of FunctionField to the value of that field.
-  kConstant,        // A constant that compilers write,
-  kConstantOrCode,  //   or the hash of nested code.
+  kConstant,        // A constant that compilers write.
+  kConstantOrCode,  // A constant, or the hash of nested code.
 };
 
 // What a rule accepts, as error messages say it.
@@ -88,7 +88,7 @@ inline bool is_referable(Rule rule) {
 // A value of a node, or of a function's fields.
 struct Part {
   Rule rule = Rule::kObject;
-  std::string_view name = {};  // In reports; items have none.
+  std::string_view name = {};  // For reports; empty for items.
   // The step of paths from the node to the value, if it is not "<name>": a Python
   // expression, or the text of a marker.
   std::string_view step = {};
@@ -100,10 +100,10 @@ inline constexpr std::uint8_t kMany = 0xff;
 
 struct Shape {
   wire::NodeTag tag;
-  std::string_view name;  // In reports.
+  std::string_view name;  // For reports.
   // The number of values after the tag.
-  std::uint8_t least;
-  std::uint8_t most;  // kMany: any number, each with the rule of the first part.
+  std::uint8_t min_count;
+  std::uint8_t max_count;  // kMany: any number, each with the rule of the first part.
   std::array<Part, 7> parts;
   bool is_constant = false;  // Allowed among the constants of code.
   // The node's request to a policy; nothing for data, and for objects that the program
@@ -112,17 +112,17 @@ struct Shape {
 
   // The part at this position; null if the node has none.
   constexpr const Part* part(std::size_t position) const {
-    if (most == kMany) return parts.data();
-    return position < most ? &parts[position] : nullptr;
+    if (max_count == kMany) return parts.data();
+    return position < max_count ? &parts[position] : nullptr;
   }
 };
 
 // Rows of the table.
 constexpr Shape shape(wire::NodeTag tag, std::string_view name,
                       std::optional<Request> request, auto... parts) {
-  const auto least = (std::uint8_t{0} + ... + std::uint8_t{!parts.is_optional});
+  const auto min_count = (std::uint8_t{0} + ... + std::uint8_t{!parts.is_optional});
   constexpr auto kMaxParts = static_cast<std::uint8_t>(sizeof...(parts));
-  return {tag,   name,   static_cast<std::uint8_t>(least), kMaxParts, {parts...},
+  return {tag,   name,   static_cast<std::uint8_t>(min_count), kMaxParts, {parts...},
           false, request};
 }
 constexpr Shape sequence(wire::NodeTag tag, std::string_view name) {
@@ -216,7 +216,7 @@ constexpr const Shape& shape_of(wire::NodeTag tag) {
 
 // The position of a value by its name. An unknown name does not compile.
 consteval std::size_t position_of(wire::NodeTag tag, std::string_view name) {
-  for (std::size_t i = 0; i < shape_of(tag).most; ++i) {
+  for (std::size_t i = 0; i < shape_of(tag).max_count; ++i) {
     if (shape_of(tag).parts[i].name == name) return i;
   }
   throw "no part of that name";
@@ -273,9 +273,9 @@ constexpr std::string_view function_field_name(std::uint64_t field) {
 // The rules of the values in a container.
 struct Contents {
   const Part* parts = nullptr;  // One for each value; null: `even` and `odd` apply.
-  // For values with an even number of values left, e.g. keys.
+  // For a value if an even number of values, itself included, is left: keys of a map.
   Rule even = Rule::kObject;
-  Rule odd = Rule::kObject;
+  Rule odd = Rule::kObject;  // For all other values.
   // Fields of a function: each key gives the rule of its value.
   bool are_fields = false;
 };
@@ -283,7 +283,7 @@ struct Contents {
 // The rules of the values of a node.
 constexpr Contents contents_of(const Shape& shape) {
   const Rule first = shape.parts[0].rule;
-  return {shape.most == kMany ? nullptr : shape.parts.data(), first, first};
+  return {shape.max_count == kMany ? nullptr : shape.parts.data(), first, first};
 }
 
 // For each rule, the rules of the values in the array or map that it requires.

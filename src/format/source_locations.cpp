@@ -131,7 +131,8 @@ bool SourceLocationReader::start() {
     const std::size_t offset = reader_.offset();
     if (!reader_.read_array(count_, "the source locations")) return false;
     return code_ == nullptr || count_ == code_->uses.size() ||
-           fail(offset, std::to_string(count_) + " source locations for " +
+           fail(offset, "there are " + std::to_string(count_) +
+                            " source locations for " +
                             std::to_string(code_->uses.size()) + " uses of code");
   }
   return true;
@@ -164,18 +165,20 @@ bool SourceLocationReader::find_code(SourceLocation& location, std::size_t offse
     location.code = nested[nested.size() - open_.back().left];
   }
   return location.code < code_->nested.size() ||
-         fail(offset, "a source location of code that does not exist");
+         fail(offset, "a source location belongs to code that does not exist");
 }
 
 bool SourceLocationReader::read_repeat(SourceLocation& location, std::int64_t earlier,
                                        std::size_t offset) {
-  // done_ includes this one.
-  const bool is_one = earlier >= 0 && static_cast<std::uint64_t>(earlier) + 1 < done_ &&
-                      (code_ == nullptr ||
-                       code_->uses[static_cast<std::size_t>(earlier)] == location.code);
+  // done_ includes this location.
+  const bool is_valid =
+      earlier >= 0 && static_cast<std::uint64_t>(earlier) + 1 < done_ &&
+      (code_ == nullptr ||
+       code_->uses[static_cast<std::size_t>(earlier)] == location.code);
   location.earlier = static_cast<std::size_t>(earlier);
   close();
-  return is_one || fail(offset, "a source location repeats one of other code");
+  return is_valid ||
+         fail(offset, "a source location should repeat an earlier one of its code");
 }
 
 bool SourceLocationReader::read_file(std::string_view& file) {
@@ -198,7 +201,8 @@ bool SourceLocationReader::read_nested(const SourceLocation& location) {
   std::uint64_t count = 0;
   if (!reader_.read_array(count, "the nested source locations")) return false;
   if (code_ != nullptr && count != code_->nested[location.code].size()) {
-    return fail(offset, std::to_string(count) + " nested source locations for " +
+    return fail(offset, "there are " + std::to_string(count) +
+                            " nested source locations for " +
                             std::to_string(code_->nested[location.code].size()) +
                             " nested code objects");
   }

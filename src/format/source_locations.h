@@ -40,9 +40,9 @@ struct SourceLocation {
 // of the code nested in it. Not thread-safe.
 class SourceLocationReader {
  public:
-  // `first_file`: of the manifest; null if it has none. With `code`, counts and repeats
-  // must fit it. The reader is at the debug information; reader and tree must outlive
-  // this.
+  // `first_file` is the first file of the manifest; null if there is none. If `code` is
+  // given, counts and repeats must match it. The reader is at the debug information;
+  // reader and tree must outlive this.
   SourceLocationReader(wire::Reader& reader, std::string_view first_file,
                        const CodeTree* code = nullptr)
       : reader_(reader), code_(code), file_(first_file) {}
@@ -51,7 +51,7 @@ class SourceLocationReader {
   // an error in the reader.
   bool next(SourceLocation& location);
 
-  // Whether the last location and those around it have no nested ones left.
+  // Whether the last location and all that enclose it are complete.
   bool is_whole() const { return open_.empty(); }
 
   // The part with the sources, unread; empty if there is none. Valid once next() has
@@ -82,8 +82,8 @@ class SourceLocationReader {
   bool is_started_ = false;
   std::uint64_t keys_left_ = 0;
   std::uint64_t next_key_ = 0;
-  std::uint64_t count_ = 0;  // The number of top-level locations,
-  std::uint64_t done_ = 0;   // and how many of them are read.
+  std::uint64_t count_ = 0;  // The number of top-level locations.
+  std::uint64_t done_ = 0;   // The number of top-level locations that are read.
   std::vector<Open> open_;
   Section sources_;
 };

@@ -18,13 +18,13 @@ namespace waybill::envelope {
 
 // One code body to compile again. The views point into the envelope.
 struct SourceUnit {
-  std::uint32_t code = 0;   // Index of the body.
-  std::uint64_t start = 0;  // Offset of the text, in bytes from the start of all texts,
-  std::uint64_t length = 0;  // and its length.
+  std::uint32_t code = 0;    // Index of the body.
+  std::uint64_t start = 0;   // Offset of the text in all texts, in bytes.
+  std::uint64_t length = 0;  // Length of the text, in bytes.
   wire::UnitKind kind = wire::UnitKind::kFunction;
   std::string_view name, qualified_name;
   std::string_view class_name;  // Null if it does not matter.
-  std::uint32_t flags = 0;      // Of wire::UnitFlag.
+  std::uint32_t flags = 0;      // wire::UnitFlag bits.
   std::uint32_t optimization = 0;
   std::uint32_t lines = 0;
   std::uint32_t column = 0;

@@ -47,7 +47,7 @@ class ValueView {
 
   // A reader after the value's first token, and after the tag of a node: at the first
   // value inside.
-  wire::Reader behind() const { return reader_; }
+  wire::Reader reader_inside() const { return reader_; }
   // The offsets of the values directly in it, without a node's tag; keys and values of
   // a map alternate. Cost: linear in its size.
   std::vector<std::size_t> values() const;
@@ -88,7 +88,7 @@ struct LeafTarget {
   Kind kind = Kind::kNone;
   std::size_t number = 0;  // In the shared positions, imports, code bodies or buffers.
 };
-// `rule`: of the leaf. `node`: the tag of the enclosing node, or 0.
+// `rule` is the rule of the leaf, `node` the tag of the enclosing node, or 0.
 LeafTarget target_of(const Envelope& envelope, const wire::Token& token, Rule rule,
                      std::uint8_t node);
 

@@ -32,8 +32,8 @@ bool is_self_contained(const envelope::Shape& shape) {
          shape.tag != NodeTag::kStreamReference && shape.tag != NodeTag::kReplacement;
 }
 
-// Numbers of the items of one list that are copied to another, by their old numbers.
-// Ordered, not hashed: the sender chooses the keys.
+// Maps the old numbers of items to new ones, as items are copied from one list to
+// another. Ordered, not hashed: the sender chooses the keys.
 class Renumbering {
  public:
   template <typename Item>
@@ -73,19 +73,19 @@ class PartCopier {
   ExtractedPart take_part() {
     ExtractedPart part;
     part.payload = out_.take();
-    Envelope& made = part.envelope;
-    made.format_version = envelope_.format_version;
-    made.python = envelope_.python;
-    made.manifest = std::move(manifest_);
-    made.manifest.substitutions = envelope_.manifest.substitutions;
-    made.manifest.environment = envelope_.manifest.environment;
-    made.shared = std::move(shared_);
-    made.payload = {root_, part.payload};
-    made.debug_info = {root_ + part.payload.size(), kNoDebugInfo};
-    made.buffers = std::move(buffers_);
-    made.bytes = part.payload;
-    made.size = envelope_.size;
-    made.buffers_offset = envelope_.buffers_offset;
+    Envelope& excerpt = part.envelope;
+    excerpt.format_version = envelope_.format_version;
+    excerpt.python = envelope_.python;
+    excerpt.manifest = std::move(manifest_);
+    excerpt.manifest.substitutions = envelope_.manifest.substitutions;
+    excerpt.manifest.environment = envelope_.manifest.environment;
+    excerpt.shared = std::move(shared_);
+    excerpt.payload = {root_, part.payload};
+    excerpt.debug_info = {root_ + part.payload.size(), kNoDebugInfo};
+    excerpt.buffers = std::move(buffers_);
+    excerpt.bytes = part.payload;
+    excerpt.size = envelope_.size;
+    excerpt.buffers_offset = envelope_.buffers_offset;
     return part;
   }
 
@@ -197,7 +197,7 @@ class PartCopier {
   std::size_t root_ = 0;
   std::vector<Walk> walks_;  // The last one goes on; the others wait at a reference.
   wire::Writer out_;
-  std::map<std::size_t, Target> copied_;  // By offset. Not hashed, like Renumbering.
+  std::map<std::size_t, Target> copied_;  // By offset; ordered, as in Renumbering.
   Renumbering import_numbers_, buffer_numbers_;
   std::vector<std::uint64_t> shared_;
   std::vector<StoredBuffer> buffers_;

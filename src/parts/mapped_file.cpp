@@ -51,12 +51,12 @@ void attach_complete_buffers(Envelope& head, BytesView file) {
 
 tl::expected<MappedFile, std::error_code> MappedFile::open(const std::string& path) {
   const Descriptor file(path);
-  struct stat about{};
-  if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return last_error();
-  if (!S_ISREG(about.st_mode)) {
+  struct stat status{};
+  if (file.number() < 0 || ::fstat(file.number(), &status) != 0) return last_error();
+  if (!S_ISREG(status.st_mode)) {
     return tl::unexpected(std::make_error_code(std::errc::no_such_device));
   }
-  const auto size = static_cast<std::size_t>(about.st_size);
+  const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return MappedFile(BytesView());
   void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
   if (memory == MAP_FAILED) return last_error();

@@ -26,7 +26,7 @@ class CodeListing {
   const std::vector<bytecode::ListedInstruction>& instructions() const {
     return instructions_;
   }
-  // The error that ended the instructions early, if any; its offset is one in co_code.
+  // The error that ended the instructions early, if any; its offset is in co_code.
   const Result<void>& verdict() const { return verdict_; }
 
   // What the argument stands for: a name, a constant, an operator, "to 24"; empty if it

@@ -42,8 +42,8 @@ Link link_in_node(const OpenContainer& node) {
   return {.style = is_expression ? Style::kText : Style::kMarker, .label = step};
 }
 
-// The steps to the parts of a container of a role, and to the container itself where it
-// is implicit.
+// The steps to the parts of a container with one role, and to the container itself if
+// it is implicit.
 struct RoleSteps {
   Style style = Style::kNone;
   std::string_view label = {};
@@ -257,7 +257,7 @@ std::string StepFormatter::shown_type(const ValueView& key) const {
   const Shape* shape = key.shape();
   if (shape == nullptr) return "list";
   if (!key.is_object()) return std::string(shape->name);
-  std::string name = text_of(follow(key.behind().offset()));
+  std::string name = text_of(follow(key.reader_inside().offset()));
   constexpr std::string_view kClass = "<class ";
   if (name.starts_with(kClass) && name.ends_with('>'))
     name = name.substr(kClass.size(), name.size() - kClass.size() - 1);
@@ -277,12 +277,12 @@ StepText StepFormatter::step(const Link& link, std::size_t holder) {
   }
   const StepText key = steps::has_key(link.style) ? key_text(link) : StepText{};
   const std::uint64_t number =
-      link.style == Style::kCell ? place_of_cell(link) : link.number;
+      link.style == Style::kCell ? closure_index_of(link) : link.number;
   return {steps::spelled(link.style, link.label, key.text, number),
           steps::is_expression(link.style) && key.evaluates};
 }
 
-std::uint64_t StepFormatter::place_of_cell(const Link& link) {
+std::uint64_t StepFormatter::closure_index_of(const Link& link) {
   const auto [found, is_new] = cells_.try_emplace(link.at);
   std::vector<std::uint32_t>& places = found->second;
   if (is_new) {
@@ -310,9 +310,9 @@ bool StepFormatter::can_be_descriptor(const Link& link, std::size_t holder) cons
 bool StepFormatter::is_method_call(std::size_t holder) const {
   const ValueView object = follow(holder);
   if (!object.is(NodeTag::kObject)) return false;
-  const ValueView callable = follow(object.behind().offset());
+  const ValueView callable = follow(object.reader_inside().offset());
   if (!callable.is(NodeTag::kGlobal)) return false;
-  const auto global = global_name(callable.behind(), &envelope_.manifest);
+  const auto global = global_name(callable.reader_inside(), &envelope_.manifest);
   return global && global->module == "types" && global->name == "MethodType";
 }
 

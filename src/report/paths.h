@@ -26,7 +26,7 @@ namespace waybill::envelope {
 
 // The step from a holder to a part, in the form that steps::spelled() takes, except
 // that the number of a cell counts only the cells that the function itself introduces:
-// see StepFormatter::place_of_cell().
+// see StepFormatter::closure_index_of().
 struct Link {
   steps::Style style = steps::Style::kNone;
   std::string_view label = {};  // Static storage.
@@ -40,11 +40,11 @@ enum class ContainerRole : std::uint8_t {
   kItems,        // Items of a list.
   kPairs,        // Keys and values of a dict.
   kAttributes,   // Attributes by name.
-  kGlobals,      // A function: its globals by name,
-  kImports,      //   the modules that its import statements find,
-  kCells,        //   the contents of the cells that it introduces,
-  kClosure,      //   all its cells,
-  kFields,       //   and its other fields.
+  kGlobals,      // Globals of a function, by name.
+  kImports,      // Modules that a function's import statements find.
+  kCells,        // Contents of the cells that a function introduces.
+  kClosure,      // All cells of a function.
+  kFields,       // Other fields of a function.
   kArguments,    // Positional arguments of a call.
   kKeywords,     // Keyword arguments of a call.
   kDefinitions,  // Definitions of a payload.
@@ -52,8 +52,8 @@ enum class ContainerRole : std::uint8_t {
   kState,        // Two dicts: the object's __dict__ and its slots.
 };
 
-// `around`, `second` and `third` are the enclosing containers from the inside out; null
-// beyond the outermost one.
+// `own` is the container; `around`, `second` and `third` are the enclosing containers
+// from the inside out, null beyond the outermost one.
 ContainerRole role_of(const OpenContainer& own, const OpenContainer* around);
 
 // Whether a container is not an object itself: a list or map that the grammar
@@ -112,7 +112,7 @@ class StepFormatter {
 
   // The index in __closure__ of the cell that a kCell link leads to; UINT32_MAX if
   // there is none. Cost: once per function, linear in the bytes before its fields.
-  std::uint64_t place_of_cell(const Link& link);
+  std::uint64_t closure_index_of(const Link& link);
 
   // The name of the function or class at `offset`, else "obj".
   StepText name_at(std::size_t offset) const;
@@ -133,7 +133,7 @@ class StepFormatter {
 
   const Envelope& envelope_;
   const ValueNames& names_;
-  // By offset of a function: the indices in __closure__ of the cells it introduces.
+  // Maps offsets of functions to the __closure__ indices of the cells they introduce.
   std::map<std::size_t, std::vector<std::uint32_t>> cells_;
 };
 

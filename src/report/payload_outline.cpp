@@ -108,7 +108,7 @@ class Outline {
   void add_value() {
     const Token& token = cursor_.token();
     const std::optional<Json> slot = add_slot();
-    ++values_;
+    ++value_count_;
     if (cursor_.event() == CursorEvent::kOpen) {
       open(slot);
     } else if (slot) {
@@ -134,7 +134,7 @@ class Outline {
     std::string kind = container.shape != nullptr
                            ? std::string(container.shape->name)
                            : "unknown_" + std::to_string(container.tag);
-    ++nodes_[kind];
+    ++node_counts_[kind];
     return kind;
   }
 
@@ -150,7 +150,7 @@ class Outline {
   void open(const std::optional<Json>& slot) {
     Container& container = cursor_.container();
     const std::size_t depth = cursor_.open().size();
-    deepest_ = std::max(deepest_, depth);
+    deepest_level_ = std::max(deepest_level_, depth);
     const std::string kind = count_kind(container);
     if (!slot) return;
     const std::uint64_t items =
@@ -240,18 +240,18 @@ class Outline {
     if (token.type == TokenType::kBinary) binary_bytes_ += token.bytes.size();
     if (token.type != TokenType::kExtension) return;
     const auto type = static_cast<ExtType>(token.ext_type);
-    if (type == ExtType::kReference) ++references_;
-    if (type == ExtType::kModule) ++modules_;
+    if (type == ExtType::kReference) ++reference_count_;
+    if (type == ExtType::kModule) ++module_count_;
   }
 
   void add_statistics(Json statistics) const {
     statistics.make_object(7);
-    statistics["values"] = values_;
-    statistics["depth"] = deepest_;
-    const Json nodes = statistics["nodes"].make_object(nodes_.size());
-    for (const auto& [kind, count] : nodes_) nodes[kind.c_str()] = count;
-    statistics["references"] = references_;
-    statistics["modules"] = modules_;
+    statistics["values"] = value_count_;
+    statistics["depth"] = deepest_level_;
+    const Json nodes = statistics["nodes"].make_object(node_counts_.size());
+    for (const auto& [kind, count] : node_counts_) nodes[kind.c_str()] = count;
+    statistics["references"] = reference_count_;
+    statistics["modules"] = module_count_;
     statistics["text_bytes"] = text_bytes_;
     statistics["binary_bytes"] = binary_bytes_;
   }
@@ -264,13 +264,13 @@ class Outline {
   JsonTree top_;  // Holds the outline.
   PayloadCursor<Annotation> cursor_;
   std::vector<SharedPlace> shared_;
-  std::size_t deepest_ = 0;
-  std::uint64_t values_ = 0;
-  std::uint64_t references_ = 0;
-  std::uint64_t modules_ = 0;
+  std::size_t deepest_level_ = 0;
+  std::uint64_t value_count_ = 0;
+  std::uint64_t reference_count_ = 0;
+  std::uint64_t module_count_ = 0;
   std::uint64_t text_bytes_ = 0;
   std::uint64_t binary_bytes_ = 0;
-  std::map<std::string, std::uint64_t> nodes_;
+  std::map<std::string, std::uint64_t> node_counts_;
 };
 
 }  // namespace

@@ -246,14 +246,14 @@ void add_sections(Json sections, const Paint& paint, std::string& out) {
 
 void add_instruction(Json row, std::uint64_t& line, const Paint& paint,
                      std::string& out) {
-  const std::uint64_t own = number_of(row, "line");
-  const bool is_new = own != 0 && own != line;
-  if (own != 0) line = own;
+  const std::uint64_t row_line = number_of(row, "line");
+  const bool is_new = row_line != 0 && row_line != line;
+  if (row_line != 0) line = row_line;
   const std::string name = text_of(row, "opcode");
   const std::string number =
       row.contains("argument") ? format_text("{}", number_of(row, "argument")) : "";
   const std::string meaning = text_of(row, "meaning");
-  out += paint.faint(format_text("    {:>6}", is_new ? std::to_string(own) : ""));
+  out += paint.faint(format_text("    {:>6}", is_new ? std::to_string(row_line) : ""));
   out += format_text("{:>8}  ", number_of(row, "offset"));
   // The last column is not padded.
   if (number.empty()) {

@@ -24,7 +24,7 @@ using wire::NodeTag;
 using wire::Reader;
 using wire::Token;
 
-constexpr std::size_t kMaxOpen = 32;  // Containers inside each other.
+constexpr std::size_t kMaxOpen = 32;  // The deepest nesting that is written.
 
 std::string binary_text(BytesView bytes, std::size_t max_text) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
@@ -45,17 +45,17 @@ std::string real_text(double value) {
 std::string integer_text(BytesView bytes, std::size_t max_text) {
   const bool is_negative = !bytes.empty() && (bytes[0] & 0x80) != 0;
   if (bytes.size() > max_text) return format_text("<int of {} bytes>", bytes.size());
-  std::vector<std::uint8_t> size(bytes.begin(), bytes.end());
+  std::vector<std::uint8_t> magnitude(bytes.begin(), bytes.end());
   if (is_negative) {
     unsigned carry = 1;
-    for (std::size_t i = size.size(); i-- != 0;) {
-      carry += static_cast<std::uint8_t>(~size[i]);
-      size[i] = static_cast<std::uint8_t>(carry);
+    for (std::size_t i = magnitude.size(); i-- != 0;) {
+      carry += static_cast<std::uint8_t>(~magnitude[i]);
+      magnitude[i] = static_cast<std::uint8_t>(carry);
       carry >>= 8;
     }
   }
   std::string digits;
-  for (const std::uint8_t byte : size) digits += format_text("{:02x}", byte);
+  for (const std::uint8_t byte : magnitude) digits += format_text("{:02x}", byte);
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
   return format_text("{}0x{}", is_negative ? "-" : "", digits.empty() ? "0" : digits);
 }
@@ -104,7 +104,7 @@ class ValueTextWriter {
   bool open() {
     const auto& own = cursor_.container();
     if (own.is_map) return add_brackets("{", "}");
-    const bool is_node = own.count != cursor_.token().count;  // Counts no tag.
+    const bool is_node = own.count != cursor_.token().count;  // Excludes the tag.
     if (!is_node) return add_brackets("[", "]");
     switch (static_cast<NodeTag>(own.tag)) {
       case NodeTag::kTuple:
@@ -260,20 +260,21 @@ ValueNames names_without_code(const Envelope& envelope) {
 using Classes = std::vector<std::pair<std::size_t, std::size_t>>;
 
 std::string name_of_global(const ValueView& value, const NameOptions& options) {
-  const auto global = global_name(value.behind(), &value.envelope().manifest);
+  const auto global = global_name(value.reader_inside(), &value.envelope().manifest);
   if (!global) return {};
   const std::string owner = global->is_builtin ? std::string(options.builtins)
                                                : std::string(global->module) + ".";
-  return start_of(owner + start_of(global->name, options.longest), options.longest);
+  return start_of(owner + start_of(global->name, options.max_size), options.max_size);
 }
 
 std::string name_of_code(const ValueView& value, const NameOptions& options) {
   const std::size_t index = value.code_index();
   if (index == SIZE_MAX) return {};
-  if (options.code != nullptr) return start_of((*options.code)[index], options.longest);
+  if (options.code != nullptr)
+    return start_of((*options.code)[index], options.max_size);
   CodeFields fields;
   read_code_body(value.envelope().code[index], fields);
-  return start_of(fields.qualified_name, options.longest);
+  return start_of(fields.qualified_name, options.max_size);
 }
 
 // The offset of the name of a class by value.
@@ -360,9 +361,9 @@ std::string name_of(const ValueView& named, const NameOptions& options) {
   std::size_t offset = named.offset();
   for (int step = 0; step < kMaxHops; ++step) {
     const ValueView value(named.envelope(), offset);
-    if (value.is_text()) return start_of(value.text(), options.longest);
+    if (value.is_text()) return start_of(value.text(), options.max_size);
     if (const auto* import = import_of(value.token(), value.envelope().manifest)) {
-      return start_of(import->module, options.longest);
+      return start_of(import->module, options.max_size);
     }
     const Shape* shape = value.shape();
     if (shape == nullptr) return {};
@@ -382,7 +383,7 @@ std::string name_of(const ValueView& named, const NameOptions& options) {
       case NodeTag::kModule:
       case NodeTag::kClassDict:
       case NodeTag::kLazyImport:
-        offset = value.behind().offset();
+        offset = value.reader_inside().offset();
         break;
       default:
         return {};

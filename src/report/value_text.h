@@ -23,7 +23,7 @@ struct ValueNames {
   std::vector<std::string> code;
   std::map<ContentHash, std::size_t> code_by_hash;
   const Manifest* manifest = nullptr;
-  std::span<const StoredBuffer> buffers = {};  // By number.
+  std::span<const StoredBuffer> buffers = {};  // Indexed by number.
 };
 
 // Reads all code bodies; the name of an unreadable one is empty. The envelope must
@@ -46,7 +46,8 @@ std::string value_text(const ValueView& value, std::size_t max_text);
 std::string start_of(std::string_view text, std::size_t max_text);
 std::string end_of(std::string_view text, std::size_t max_text);
 
-// Escapes what Python's repr does, without quotes; in bytes also what is not ASCII.
+// Escapes the characters that Python's repr escapes, and adds no quotes. `is_binary`
+// escapes non-ASCII bytes too.
 std::string escaped(std::string_view text, bool is_binary);
 
 // "1000 x 3 x 'd'", or the number of bytes if shape or format is unknown.
@@ -56,14 +57,14 @@ std::string items_text(const StoredBuffer& buffer, std::size_t max_text);
 std::string quoted(std::string_view text, std::size_t max_text);
 
 struct NameOptions {
-  // Optional indexes for callers that ask for many names: names of code by index; the
-  // offset of each class by value and of its name, sorted. Without them, name_of()
-  // reads a code body for each function, and skips the parts before the name of a
-  // class.
+  // Optional indexes for callers that ask for many names. Without them, name_of() reads
+  // a code body for each function, and skips the parts before the name of a class.
+  // Names of code bodies, by index.
   const std::vector<std::string>* code = nullptr;
+  // Offsets of classes by value, sorted, each with the offset of the class's name.
   const std::vector<std::pair<std::size_t, std::size_t>>* classes = nullptr;
-  std::size_t longest = std::string::npos;  // Bytes after which a name is cut.
-  std::string_view builtins = "builtins.";  // Prefix of the names of built-ins.
+  std::size_t max_size = std::string::npos;  // Bytes after which a name is cut.
+  std::string_view builtins = "builtins.";   // Prefix of the names of built-ins.
 };
 
 // The name of a node: "f" for a function by value, "os" for a module, "datetime.date"

@@ -23,29 +23,29 @@ constexpr Range kControls[] = {
     {0x7f, 0x9f},        // Delete, C1
     {0xad, 0xad},        // Soft hyphen
     {0x34f, 0x34f},      // Combining grapheme joiner
-    {0x600, 0x605},      // Arabic signs around numbers
+    {0x600, 0x605},      // Arabic number signs
     {0x61c, 0x61c},      // Arabic letter mark
     {0x6dd, 0x6dd},      // Arabic end of ayah
     {0x70f, 0x70f},      // Syriac abbreviation mark
-    {0x890, 0x891},      // Arabic signs around amounts
+    {0x890, 0x891},      // Arabic currency marks
     {0x8e2, 0x8e2},      // Arabic disputed end of ayah
-    {0x115f, 0x1160},    // Fillers of Hangul
-    {0x17b4, 0x17b5},    // Vowels of Khmer that are not shown
-    {0x180b, 0x180f},    // Selectors of variants, Mongolian
-    {0x200b, 0x200f},    // Spaces and joiners of no width, marks of direction
-    {0x2028, 0x202e},    // Separators of lines; embeddings and overrides
-    {0x2060, 0x206f},    // Word joiner, operators that are not shown, isolates
-    {0x3164, 0x3164},    // Filler of Hangul
+    {0x115f, 0x1160},    // Hangul fillers
+    {0x17b4, 0x17b5},    // Invisible Khmer vowels
+    {0x180b, 0x180f},    // Mongolian variation selectors
+    {0x200b, 0x200f},    // Zero-width spaces and joiners, direction marks
+    {0x2028, 0x202e},    // Line separators, embeddings, overrides
+    {0x2060, 0x206f},    // Word joiner, invisible operators, isolates
+    {0x3164, 0x3164},    // Hangul filler
     {0xd800, 0xdfff},    // Surrogates
-    {0xfe00, 0xfe0f},    // Selectors of variants
-    {0xfeff, 0xfeff},    // Mark of byte order
-    {0xffa0, 0xffa0},    // Filler of Hangul, narrow
-    {0xfff0, 0xfffb},    // Annotations between lines, and places before them
-    {0x110bd, 0x110bd},  // Kaithi signs around numbers
-    {0x110cd, 0x110cd}, {0x13430, 0x1343f},  // Joiners of hieroglyphs
-    {0x1bca0, 0x1bca3},                      // Controls of shorthand
-    {0x1d173, 0x1d17a},                      // Controls of music
-    {0xe0000, 0xe0fff},                      // Tags, selectors of variants
+    {0xfe00, 0xfe0f},    // Variation selectors
+    {0xfeff, 0xfeff},    // Byte order mark
+    {0xffa0, 0xffa0},    // Halfwidth Hangul filler
+    {0xfff0, 0xfffb},    // Unassigned; interlinear annotations
+    {0x110bd, 0x110bd},  // Kaithi number signs
+    {0x110cd, 0x110cd}, {0x13430, 0x1343f},  // Hieroglyph joiners
+    {0x1bca0, 0x1bca3},                      // Shorthand format controls
+    {0x1d173, 0x1d17a},                      // Musical format controls
+    {0xe0000, 0xe0fff},                      // Tags, variation selectors
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tested by tests/report/report_test.cpp, which formats most.
+// Tested by tests/report/report_test.cpp.
 
 #include "text/format_text.h"
 

@@ -79,14 +79,14 @@ class Json {
   std::int64_t integer() const;
   std::uint64_t unsigned_integer() const;
 
-  // Members of an object or items of an array; 0 of null.
+  // The number of members of an object or items of an array; 0 for null.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
   // Keys and values of an object, in order of insertion.
   const std::string& key_at(std::size_t index) const;
   Json value_at(std::size_t index) const;
 
-  // The items of an array; none of null.
+  // Iterates over the items of an array; null has none.
   class Iterator;
   Iterator begin() const;
   Iterator end() const;

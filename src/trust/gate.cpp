@@ -1,6 +1,6 @@
-// The process ceiling is the only state that belongs to the process instead of a value
-// or an interpreter: it must hold for code that imports the module again or starts
-// another interpreter. Reading and lowering it takes no lock, so a fork during either
+// The restrictions are the only state that belongs to the process instead of a value or
+// an interpreter: they must hold for code that imports the module again or starts
+// another interpreter. Reading and adding them takes no lock, so a fork during either
 // leaves nothing locked.
 // Tested by tests/trust/gate_test.cpp and tests/threads/core_test.cpp.
 
@@ -18,7 +18,7 @@ namespace {
 struct Restriction {
   LoadOptions options;
   const Restriction* earlier = nullptr;
-  std::size_t number = 1;  // How many restrictions there are, up to this one.
+  std::size_t number = 1;  // The number of restrictions up to this one.
 };
 
 constinit std::atomic<const Restriction*> last_restriction = nullptr;
@@ -60,17 +60,17 @@ std::size_t process_restrictions() {
 }
 
 Gate::Gate(const LoadOptions& options) {
-  const std::vector<const LoadOptions*> above = options_of_process();
+  const std::vector<const LoadOptions*> process_options = options_of_process();
   const auto take = [&](const LoadOptions& each) {
     if (each.policy) policies_.push_back(each.policy);
     if (each.keys) keys_.push_back(each.keys);
   };
   take(options);
-  for (const LoadOptions* each : above) take(*each);
+  for (const LoadOptions* each : process_options) take(*each);
   limits_ = options.limits   ? *options.limits
             : options.policy ? usual_limits(*options.policy)
                              : Limits{};
-  for (const LoadOptions* each : above) {
+  for (const LoadOptions* each : process_options) {
     if (each->limits) limits_ = stricter(limits_, *each->limits);
   }
 }
@@ -90,8 +90,8 @@ Result<VerifiedEnvelope> Gate::open_trusted(BytesView bytes) const {
 
 Result<void> Gate::check_signature(BytesView bytes) const {
   for (const auto& ring : keys_) {
-    Result<void> signed_by_one = ring->check(bytes);
-    if (!signed_by_one) return signed_by_one;
+    Result<void> checked = ring->check(bytes);
+    if (!checked) return checked;
   }
   return {};
 }

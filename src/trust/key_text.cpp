@@ -21,7 +21,7 @@
 namespace waybill {
 
 void SecretDeleter::operator()(std::uint8_t* bytes) const noexcept {
-  sodium_free(bytes);  // Wipes it first.
+  sodium_free(bytes);  // Wipes the bytes first.
 }
 
 namespace envelope {
@@ -105,7 +105,7 @@ int open_file(const std::string& path, int flags) {
   return -1;
 }
 
-bool is_of_base64(char c) {
+bool is_base64_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          c == '-' || c == '_' || c == '+' || c == '=';
 }
@@ -118,7 +118,7 @@ std::string redacted_name(const std::string& name) {
   bool is_like_a_key =
       name.find("waybill-") != std::string::npos && name.find(':') != std::string::npos;
   for (const char c : name) {
-    run = is_of_base64(c) ? run + 1 : 0;
+    run = is_base64_character(c) ? run + 1 : 0;
     is_like_a_key = is_like_a_key || run > kMaxRun;
   }
   return is_like_a_key ? "(a name that is not shown, since it may be a key)" : name;
@@ -132,9 +132,9 @@ tl::unexpected<Error> bad_file(const std::string& path, const char* complaint) {
   return bad_key("the key file " + redacted_name(path) + " " + complaint);
 }
 
-tl::unexpected<Error> failed(const std::string& path, const char* deed) {
+tl::unexpected<Error> failed(const std::string& path, const char* failure) {
   const std::string reason = std::strerror(errno);
-  return bad_file(path, (std::string(deed) + ": " + reason).c_str());
+  return bad_file(path, (std::string(failure) + ": " + reason).c_str());
 }
 
 Result<SecretText> read_all(int file, const std::string& path) {
@@ -175,7 +175,7 @@ KeyId id_of(SignatureAlgorithm algorithm, BytesView key) {
       &state, reinterpret_cast<const std::uint8_t*>(prefix.data()), prefix.size());
   crypto_generichash_update(&state, key.data(), key.size());
   crypto_generichash_final(&state, hash, sizeof hash);
-  sodium_memzero(&state, sizeof state);  // It contains the key.
+  sodium_memzero(&state, sizeof state);  // The state contains the key.
   KeyId id;
   std::copy_n(hash, id.size(), id.begin());
   return id;
@@ -248,7 +248,7 @@ Result<void> write_key_file(const std::string& path, std::string_view text) {
   const Descriptor file(open_file(path, O_WRONLY | O_CREAT | O_EXCL));
   if (file.get() < 0) {
     return errno == EEXIST ? bad_file(path, "exists; keys are not overwritten")
-                           : failed(path, "cannot be made");
+                           : failed(path, "cannot be created");
   }
   if (write_all(file.get(), text)) return {};
   const auto error = failed(path, "cannot be written");

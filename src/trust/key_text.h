@@ -12,7 +12,8 @@
 
 namespace waybill::envelope {
 
-// Allocates memory for a secret, to be filled and then closed. Throws std::bad_alloc.
+// Allocates memory for a secret, to be filled and then passed to close_secret(). Throws
+// std::bad_alloc.
 SecretBytes make_secret(std::size_t size);
 
 // Makes the memory read-only.
@@ -53,7 +54,7 @@ KeyId id_of(SignatureAlgorithm algorithm, BytesView key);
 
 struct KeyLine {
   const KeyForm* form;
-  SecretBytes bytes;       // kKeySize, closed.
+  SecretBytes bytes;       // kKeySize bytes, read-only.
   std::size_t offset = 0;  // The offset of the line in the text.
   std::string where;       // "line 3 of the key file a.key".
 };

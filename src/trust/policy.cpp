@@ -136,11 +136,11 @@ bool Rule::decides(Request asked, std::string_view asked_module,
                    std::string_view asked_name) const {
   if (asked == Request::kCode || request == Request::kCode) return asked == request;
   if (allows ? asked > request : asked < request) return false;
-  const bool minds_name = asked != Request::kImport && request != Request::kImport;
-  if (allows && minds_name && has_special_part(asked_name)) {
+  const bool uses_name = asked != Request::kImport && request != Request::kImport;
+  if (allows && uses_name && has_special_part(asked_name)) {
     return module.matches(asked_module) && name.text() == asked_name;
   }
-  return module.matches(asked_module) && (!minds_name || name.matches(asked_name));
+  return module.matches(asked_module) && (!uses_name || name.matches(asked_name));
 }
 
 std::string Rule::text() const {
@@ -219,7 +219,7 @@ allow call pathlib.*:PurePosixPath
 allow call pathlib.*:PureWindowsPath
 allow call pathlib.*:PosixPath
 allow call uuid:UUID
-allow lookup builtins:bool  # What defaultdict makes its values by.
+allow lookup builtins:bool  # For defaultdict, which calls it to make values.
 allow lookup builtins:dict
 allow lookup builtins:float
 allow lookup builtins:int

@@ -22,7 +22,8 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-struct Asked {
+// A request, with the names that the policy judges.
+struct NamedRequest {
   Request request = Request::kCall;
   std::string_view module, name;
 };
@@ -48,10 +49,10 @@ class PolicyCheck {
   // it makes the same request.
   struct NamedNode {
     std::uint64_t position;
-    Asked asked;
+    NamedRequest asked;
   };
 
-  bool ask(const Asked& asked, std::size_t offset, const std::string& why = {}) {
+  bool ask(const NamedRequest& asked, std::size_t offset, const std::string& why = {}) {
     const Verdict verdict = policy_.ask(asked.request, asked.module, asked.name);
     return verdict.allows ||
            cursor_.reader().fail(
@@ -84,18 +85,18 @@ class PolicyCheck {
   }
 
   // The request of the current node; nothing if it has none.
-  std::optional<Asked> asked_by_node() {
+  std::optional<NamedRequest> request_of_node() {
     const envelope::Shape* shape = cursor_.container().shape;
     if (shape == nullptr || !shape->request) return {};
     Reader ahead = cursor_.reader();
     if (shape->request == Request::kLookup) return global_at(ahead);
     if (shape->request == Request::kImport) return lazy_import_at(ahead);
-    return Asked{*shape->request, {}, {}};
+    return NamedRequest{*shape->request, {}, {}};
   }
 
   // Checks the request of the current node. Calls are checked at their callable.
   bool check_node() {
-    const auto asked = asked_by_node();
+    const auto asked = request_of_node();
     if (!asked || asked->request == Request::kCall) return true;
     const std::size_t offset = cursor_.token().offset;
     if (!envelope_.shared.empty()) {
@@ -105,30 +106,30 @@ class PolicyCheck {
   }
 
   bool check_callable() {
-    Asked callable = cursor_.event() == CursorEvent::kOpen
-                         ? asked_by_node().value_or(Asked())
-                         : asked_by_reference();
+    NamedRequest callable = cursor_.event() == CursorEvent::kOpen
+                                ? request_of_node().value_or(NamedRequest())
+                                : request_of_reference();
     if (callable.request != Request::kCode) callable.request = Request::kCall;
     return ask(callable, cursor_.token().offset);
   }
 
   // The request of the node to which the current reference refers; empty names if there
   // is none.
-  Asked asked_by_reference() const {
+  NamedRequest request_of_reference() const {
     const Token& token = cursor_.token();
     std::uint64_t number = 0;
     if (!envelope::is_reference(envelope_, token, number)) return {};
     const std::uint64_t position = envelope_.shared[number];
     const auto found =
         std::ranges::lower_bound(named_nodes_, position, {}, &NamedNode::position);
-    return found == named_nodes_.end() || found->position != position ? Asked()
+    return found == named_nodes_.end() || found->position != position ? NamedRequest()
                                                                       : found->asked;
   }
 
   // Reads the values of a lazy import node: module, and nil or the name that is taken
   // from it on first use.
-  static Asked lazy_import_at(Reader& ahead) {
-    Asked asked{Request::kImport, {}, {}};
+  static NamedRequest lazy_import_at(Reader& ahead) {
+    NamedRequest asked{Request::kImport, {}, {}};
     Token token;
     if (ahead.next(token)) asked.module = token.text();
     if (ahead.next(token) && token.type != TokenType::kNil) {
@@ -139,7 +140,7 @@ class PolicyCheck {
   }
 
   // Reads the values of a global node: module or nil, and name.
-  Asked global_at(const Reader& ahead) const {
+  NamedRequest global_at(const Reader& ahead) const {
     const auto global = envelope::global_name(ahead, &envelope_.manifest);
     if (!global) return {Request::kLookup, "builtins", {}};
     return {Request::kLookup, global->module, global->name};

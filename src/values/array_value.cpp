@@ -113,8 +113,8 @@ Result<data::Value> array_value(const ArrayPart& array, const Limits& limits) {
   };
   const std::optional<ArrayItem> type = envelope::array_item(array.item);
   if (!type) {
-    return fail(ErrorCode::kRefused, "an array whose items are not numbers (" +
-                                         array.item + "), which is not plain data");
+    return fail(ErrorCode::kRefused, "the items of an array are not numbers (" +
+                                         array.item + "), and so not plain data");
   }
   std::uint64_t count = 1;  // Items.
   std::uint64_t lists = 0;  // Lists around them.
@@ -123,14 +123,14 @@ Result<data::Value> array_value(const ArrayPart& array, const Limits& limits) {
     lists += count;
     is_valid = is_valid && !__builtin_mul_overflow(count, extent, &count);
     if (!is_valid || count > limits.max_items || lists > limits.max_items) {
-      return fail(ErrorCode::kLimitExceeded, "an array of more items than the " +
-                                                 std::to_string(limits.max_items) +
-                                                 " that max_items allows");
+      return fail(ErrorCode::kLimitExceeded,
+                  "an array has more items than max_items allows: " +
+                      std::to_string(limits.max_items));
     }
   }
   if (count * type->size != array.bytes.size()) {
     return fail(ErrorCode::kRefused,
-                "an array whose items are not contiguous; load it with Python");
+                "the items of an array are not contiguous; load it with Python");
   }
   return ListBuilder(array, *type).build();
 }

@@ -60,17 +60,18 @@ Text date(const Arguments& arguments) {
 constexpr std::uint8_t kFold = 0x80;
 constexpr const char* kFoldText = " fold=1";
 
-// The text of `size` bytes, of which number `marked` may have a fold, and of a zone.
-Text zoned(const Arguments& arguments, std::size_t size, std::size_t marked,
-           Text (*text_of)(const std::uint8_t*)) {
+// The text of a time in `size` bytes, followed by its zone and fold. The fold bit is in
+// the byte `fold_byte`.
+Text zoned_text(const Arguments& arguments, std::size_t size, std::size_t fold_byte,
+                Text (*text_of)(const std::uint8_t*)) {
   const Binary* bytes = bytes_at(arguments, 0, size);
   const Text zone = bytes == nullptr ? Text() : zone_of(arguments);
   if (!zone) return {};
   Binary plain = *bytes;
-  plain[marked] &= static_cast<std::uint8_t>(~kFold);
+  plain[fold_byte] &= static_cast<std::uint8_t>(~kFold);
   const Text text = text_of(plain.data());
   if (!text) return {};
-  return *text + *zone + ((*bytes)[marked] == plain[marked] ? "" : kFoldText);
+  return *text + *zone + ((*bytes)[fold_byte] == plain[fold_byte] ? "" : kFoldText);
 }
 
 Text datetime_text(const std::uint8_t* bytes) {
@@ -79,18 +80,18 @@ Text datetime_text(const std::uint8_t* bytes) {
   return day && hour ? *day + "T" + *hour : Text();
 }
 
-Text time(const Arguments& arguments) { return zoned(arguments, 6, 0, time_text); }
+Text time(const Arguments& arguments) { return zoned_text(arguments, 6, 0, time_text); }
 
 Text datetime(const Arguments& arguments) {
-  return zoned(arguments, 10, 2, datetime_text);
+  return zoned_text(arguments, 10, 2, datetime_text);
 }
 
 // Microseconds as seconds: "-0.5".
 std::string seconds_text(std::int64_t micro) {
-  const std::int64_t size = std::abs(micro);
-  std::string text = format_text("{}{}", micro < 0 ? "-" : "", size / kMicro);
-  if (size % kMicro == 0) return text;
-  text += format_text(".{:06}", size % kMicro);
+  const std::int64_t magnitude = std::abs(micro);
+  std::string text = format_text("{}{}", micro < 0 ? "-" : "", magnitude / kMicro);
+  if (magnitude % kMicro == 0) return text;
+  text += format_text(".{:06}", magnitude % kMicro);
   return text.substr(0, text.find_last_not_of('0') + 1);
 }
 
@@ -108,7 +109,7 @@ Text timedelta(const Arguments& arguments) {
       micro < 0 || micro >= kMicro) {
     return {};
   }
-  // 10^9 days in microseconds exceed 64 bits by a factor of 10.
+  // 10^9 days in microseconds exceed 64 bits, so the microseconds stay apart.
   const std::int64_t whole = days * kDay + seconds;
   if (whole < 0 && micro != 0) {
     const std::string rest = seconds_text(kMicro - micro).substr(1);
@@ -121,7 +122,7 @@ Text timezone(const Arguments& arguments) {
   if (arguments.empty() || arguments.size() > 2) return {};
   const auto* offset = arguments[0].get_if<Standard>();
   if (offset == nullptr || offset->type != "timedelta") return {};
-  // Less than a day; nearly always without a fraction.
+  // The offset is less than a day, and seldom has a fraction.
   const bool is_behind = offset->text.starts_with('-');
   const std::string digits = offset->text.substr(is_behind ? 1 : 0);
   const std::size_t point = std::min(digits.find('.'), digits.size());

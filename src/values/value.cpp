@@ -92,7 +92,7 @@ struct ValueAccess {
 
   // The last child that holds values itself. Drops the children after it. If it is a
   // key, moves it to the value of its pair.
-  static Value* last_branch(Value& value) {
+  static Value* drop_to_last_branch(Value& value) {
     if (std::vector<Value>* items = items_of(value)) {
       while (!items->empty() && !is_branch(items->back())) items->pop_back();
       return items->empty() ? nullptr : &items->back();
@@ -245,7 +245,7 @@ void Value::dismantle() noexcept {
   Value around;
   std::size_t depth = 0;
   for (;;) {
-    if (Value* child = ValueAccess::last_branch(here)) {
+    if (Value* child = ValueAccess::drop_to_last_branch(here)) {
       Value inner = std::exchange(*child, std::move(around));
       around = std::move(here);
       here = std::move(inner);

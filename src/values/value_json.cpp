@@ -72,15 +72,15 @@ class JsonConverter {
   static constexpr std::size_t kMinCharge = 16;
   // The charge for a tag: brackets, line ends and quotes, with the longest name.
   static constexpr std::size_t kTagCharge = 24;
-  // Writing digits takes time quadratic in the bytes of an int: two seconds for so many
-  // squares.
+  // Writing digits takes time quadratic in the bytes of an int: two seconds for this
+  // sum of squares.
   static constexpr std::uint64_t kMaxSquares = std::uint64_t{1} << 34;
 
   bool convert(const Value& value, Json into, Place place) {
     if (place.depth > kMaxDepth) {
       return fail(
           ErrorCode::kLimitExceeded,
-          "more than 512 containers inside each other, which is too deep for JSON");
+          "containers are nested more than 512 deep, which is too deep for JSON");
     }
     if (!charge(kMinCharge + margin(place.level))) return false;
     switch (value.kind()) {
@@ -157,8 +157,8 @@ class JsonConverter {
     return size;
   }
 
-  // Adds a tag, unless JSON is loose. Returns the place for its content, and sets
-  // `place` to that of the content; nothing if there is no room.
+  // Adds a tag, unless the JSON is loose. Returns the node for its content, and moves
+  // `place` there; nothing if the text would exceed max_bytes.
   std::optional<Json> add_tag(const char* tag, Json into, Place& place) {
     if (is_loose_) return into;
     if (!charge(kTagCharge + margin(place.level) + margin(place.level + 1)))
@@ -183,7 +183,7 @@ class JsonConverter {
 
   // Makes an array with room for `count` items.
   bool begin_array(std::size_t count, Json into, Place place) {
-    if (!charge(kMinCharge + margin(place.level))) return false;  // Its end.
+    if (!charge(kMinCharge + margin(place.level))) return false;  // For the end.
     into.make_array(count);
     return true;
   }
@@ -282,7 +282,7 @@ class JsonConverter {
       const auto content = add_tag("$dict", into, place);
       return content && write_pairs(map, *content, place);
     }
-    if (!charge(kMinCharge + margin(place.level))) return false;  // Its end.
+    if (!charge(kMinCharge + margin(place.level))) return false;  // For the end.
     into.make_object(map.pairs.size());
     for (const auto& [key, item] : map.pairs) {
       const std::string& name = *key.template get_if<std::string>();
@@ -304,9 +304,9 @@ class JsonConverter {
     });
   }
 
-  // Writes the keys that Python's json accepts, as it does.
+  // Writes the keys that Python's module json accepts, in the same form.
   bool write_loose_map(const data::Map& map, Json into, Place place) {
-    if (!charge(kMinCharge + margin(place.level))) return false;  // Its end.
+    if (!charge(kMinCharge + margin(place.level))) return false;  // For the end.
     std::set<std::string> names;
     into.make_object(map.pairs.size());
     for (const auto& [key, item] : map.pairs) {

@@ -53,9 +53,9 @@ class KeyWriter {
 
   bool write(const Value& key, Writer& out, int depth = 0) {
     if (depth > kMaxKeyDepth) {
-      failure_ = {ErrorCode::kLimitExceeded, "a key with more than " +
-                                                 std::to_string(kMaxKeyDepth) +
-                                                 " containers inside each other"};
+      failure_ = {
+          ErrorCode::kLimitExceeded,
+          "a key nests containers more than " + std::to_string(kMaxKeyDepth) + " deep"};
       return false;
     }
     switch (key.kind()) {
@@ -109,7 +109,7 @@ class KeyWriter {
     std::ranges::sort(written);
     if (form_ == Form::kForEquality &&
         std::ranges::adjacent_find(written) != written.end()) {
-      failure_ = {ErrorCode::kMalformed, "a frozenset with two equal items"};
+      failure_ = {ErrorCode::kMalformed, "a frozenset has two equal items"};
       return false;
     }
     write_head(key.kind(), values.size(), out);
@@ -146,7 +146,7 @@ class KeyWriter {
     }
     if (form_ == Form::kForEquality) {
       if (value.imag() == 0) return write_number(value.real(), out);
-      value = {value.real() + 0.0, value.imag()};  // -0.0 is 0.0.
+      value = {value.real() + 0.0, value.imag()};  // -0.0 equals 0.0.
     }
     return write_leaf(value, out, failure_);
   }
@@ -176,11 +176,11 @@ bool can_be_keys(const Items& items, KeyOf key_of, Failure& failure) {
     start = end;
   }
   std::ranges::stable_sort(written, {}, &EncodedKey::bytes);
-  const auto twice = std::ranges::adjacent_find(written, {}, &EncodedKey::bytes);
-  if (twice == written.end()) return true;
+  const auto repeated = std::ranges::adjacent_find(written, {}, &EncodedKey::bytes);
+  if (repeated == written.end()) return true;
   failure = {ErrorCode::kMalformed,
-             "keys number " + std::to_string(twice->number) + " and " +
-                 std::to_string(std::next(twice)->number) + " are equal"};
+             "keys number " + std::to_string(repeated->number) + " and " +
+                 std::to_string(std::next(repeated)->number) + " are equal"};
   return false;
 }
 

@@ -10,8 +10,8 @@
 
 namespace waybill::envelope {
 
-// The most containers inside each other in a key. To this depth, waybill in Python
-// sorts the items of sets by their bytes too. Bounds the recursion over keys.
+// The deepest nesting of containers in a key, which bounds the recursion over keys. To
+// this depth, waybill in Python sorts the items of sets by their bytes too.
 inline constexpr int kMaxKeyDepth = 15;
 
 // Writes a set or frozenset with its items sorted by their bytes. Returns false, and

@@ -84,7 +84,7 @@ bool is_countable(std::size_t count, Kind kind, Failure& failure) {
   if (count < wire::kMaxCount) return true;
   failure = {ErrorCode::kLimitExceeded,
              "a " + std::string(name_of(kind)) +
-                 " of 2^32 bytes or items or more, which msgpack cannot store"};
+                 " has 2^32 bytes or items or more, which msgpack cannot store"};
   return false;
 }
 

@@ -69,8 +69,8 @@ struct Cost {
   std::size_t height = 0;  // Nesting depth.
 };
 
-// Charges values to the limits, the targets of references once per reference; and finds
-// these targets. Reads the payload from start to end.
+// Charges values against the limits, the targets of references once for each reference,
+// and finds these targets. Calls must follow the order of the payload.
 class UnfoldingMeter {
  public:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -86,7 +86,7 @@ class UnfoldingMeter {
         places_(envelope::shared_places(envelope)),
         targets_(places_.size()) {}
 
-  // The number of the references to the value at `offset`; kNone if there are none.
+  // The number that references to the value at `offset` have; kNone if there are none.
   std::size_t take_number(std::size_t offset) {
     const bool is_next = next_ != places_.size() && places_[next_].offset == offset;
     return is_next ? places_[next_++].number : kNone;
@@ -103,14 +103,15 @@ class UnfoldingMeter {
     if (values > limits_.max_unfolded - spent_.values) {
       return reader.fail(
           ErrorCode::kLimitExceeded, offset,
-          "more than the " + std::to_string(limits_.max_unfolded) +
-              " values that max_unfolded allows, with the target of each reference "
-              "counted again");
+          "the payload has more values, counted at each reference, than max_unfolded "
+          "allows: " +
+              std::to_string(limits_.max_unfolded));
     }
     if (memory > limits_.max_memory - spent_.memory) {
       return reader.fail(ErrorCode::kLimitExceeded, offset,
-                         "more than the " + std::to_string(limits_.max_memory) +
-                             " bytes of memory that max_memory allows");
+                         "the payload would take more bytes of memory than max_memory "
+                         "allows: " +
+                             std::to_string(limits_.max_memory));
     }
     spent_.values += values;
     spent_.memory += memory;
@@ -134,7 +135,7 @@ class UnfoldingMeter {
   Cost spent_;
   std::vector<envelope::SharedPlace> places_;  // In the order of the payload.
   std::size_t next_ = 0;
-  std::vector<Target> targets_;  // By number.
+  std::vector<Target> targets_;  // Indexed by number.
 };
 
 class ValueBuilder {
@@ -179,7 +180,7 @@ class ValueBuilder {
     std::pair<Value, Value>* pairs;  // Null for other containers.
     std::size_t count;
     std::size_t offset;
-    std::size_t target;      // Number of the references to it; or kNone.
+    std::size_t target;      // The number that references to it have, or kNone.
     Cost before;             // The sum of charges when it was opened.
     std::size_t height = 0;  // The height of its highest child.
     std::size_t next = 0;
@@ -274,9 +275,9 @@ class ValueBuilder {
     }
     if (stack_.size() + target.cost.height > limits_.max_depth) {
       return fail(ErrorCode::kLimitExceeded, token.offset,
-                  "more than the " + std::to_string(limits_.max_depth) +
-                      " containers inside each other that max_depth allows; the "
-                      "targets of references are counted");
+                  "containers, the targets of references included, are nested deeper "
+                  "than max_depth allows: " +
+                      std::to_string(limits_.max_depth));
     }
     if (!charge(token.offset, target.cost.values, target.cost.memory)) return false;
     place = *target.value;
@@ -307,7 +308,7 @@ class ValueBuilder {
       case NodeTag::kStored:
         return build_stored(token, place, target);
       case NodeTag::kGlobal:
-        // Only the callable of an object may be one.
+        // Only the callable of an object may be a global.
         return is_callable() ? build_callable(token, place, target)
                              : refuse_node(token.offset, node);
       case NodeTag::kObject:
@@ -349,20 +350,20 @@ class ValueBuilder {
     const std::vector<Value>& parts =
         *object_parts_.emplace_back(std::move(*frame.into)).items();
     const auto* callable = parts[kCallable].get_if<data::Standard>();
-    std::optional<data::Standard> made;
+    std::optional<data::Standard> standard;
     const bool is_call =
-        parts.size() == envelope::shape_of(NodeTag::kObject).least &&
+        parts.size() == envelope::shape_of(NodeTag::kObject).min_count &&
         parts[kArguments].kind() == Kind::kList && parts[kState].is_nil() &&
         parts[kItems].kind() == Kind::kList && parts[kItems].items()->empty() &&
         parts[kPairs].kind() == Kind::kMap &&
         parts[kPairs].get_if<data::Map>()->pairs.empty();
     if (is_call && callable != nullptr && callable->type.empty()) {
-      made = envelope::standard_value(callable->text, *parts[kArguments].items());
+      standard = envelope::standard_value(callable->text, *parts[kArguments].items());
     }
-    if (!made) return refuse_node(frame.offset, NodeTag::kObject);
-    const std::size_t size = made->text.size();
+    if (!standard) return refuse_node(frame.offset, NodeTag::kObject);
+    const std::size_t size = standard->text.size();
     if (!charge(frame.offset, 1 + size / kBytesPerValue, size)) return false;
-    *frame.into = std::move(*made);
+    *frame.into = std::move(*standard);
     return true;
   }
 

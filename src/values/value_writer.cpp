@@ -52,7 +52,7 @@ bool refuse(ErrorCode code, std::string detail, Failure& failure) {
 bool has_valid_size(const data::Array& array, const ArrayItem& item, Failure& failure) {
   if (array.shape.size() > envelope::kMaxDimensions) {
     return refuse(ErrorCode::kMalformed,
-                  "an array of " + std::to_string(array.shape.size()) +
+                  "an array has " + std::to_string(array.shape.size()) +
                       " dimensions; NumPy allows 64",
                   failure);
   }
@@ -62,13 +62,13 @@ bool has_valid_size(const data::Array& array, const ArrayItem& item, Failure& fa
     if (extent == 0) {
       is_empty = true;
     } else if (__builtin_mul_overflow(size, extent, &size)) {
-      return refuse(ErrorCode::kMalformed, "an array of 2^63 bytes or more", failure);
+      return refuse(ErrorCode::kMalformed, "an array has 2^63 bytes or more", failure);
     }
   }
   if (is_empty) size = 0;
   if (array.bytes.size() == static_cast<std::uint64_t>(size)) return true;
   return refuse(ErrorCode::kMalformed,
-                "an array of " + std::to_string(array.bytes.size()) +
+                "an array has " + std::to_string(array.bytes.size()) +
                     " bytes, but its shape of " + std::string(array.item) +
                     " items takes " + std::to_string(size),
                 failure);
@@ -145,8 +145,8 @@ class ArrayWriter {
     const std::optional<ArrayItem> item = envelope::array_item(array.item);
     if (!item) {
       return refuse(ErrorCode::kRefused,
-                    "an array of \"" + std::string(array.item) +
-                        "\"; items must be NumPy bool, int, float or complex numbers",
+                    "an array has items of type \"" + std::string(array.item) +
+                        "\"; they must be NumPy bool, int, float or complex numbers",
                     failure);
     }
     if (!has_valid_size(array, *item, failure)) return false;
@@ -321,7 +321,7 @@ class ValueWriter {
         return write_set(value);
       case Kind::kSlice:
       case Kind::kRange:
-        return is_slice_or_range(value) && open_items(value);
+        return is_valid_slice_or_range(value) && open_items(value);
       case Kind::kList:
       case Kind::kTuple:
         return open_items(value);
@@ -371,7 +371,7 @@ class ValueWriter {
            envelope::write_set(value, out_, failure_);
   }
 
-  bool is_slice_or_range(const Value& value) {
+  bool is_valid_slice_or_range(const Value& value) {
     const char* problem = envelope::problem_of(value);
     if (problem == nullptr) return true;
     failure_ = {ErrorCode::kMalformed, problem};

@@ -1,9 +1,9 @@
 // Walks a value and checks every part of it against its rule in the grammar.
 //
 // The stack holds one frame per open container: how many values are left in it, and the
-// rule for the next. Positions of reference targets are sorted once and compared in
-// passing, one number per value. A position where no value starts is found when the
-// walk is beyond it.
+// rule for the next. Positions of reference targets are sorted once; each value is
+// compared with the next one. A position where no value starts is noticed when the walk
+// has passed it.
 // Tested by tests/verify/verify_test.cpp.
 
 #include "verify/payload_check.h"
@@ -67,6 +67,13 @@ constexpr std::uint16_t accepted(Rule rule) {
   return 0;
 }
 
+// How many values a node should have: "3" or "6 to 7".
+std::string counts_text(const Shape& shape) {
+  std::string text = std::to_string(shape.min_count);
+  if (shape.max_count == shape.min_count) return text;
+  return text + " to " + std::to_string(shape.max_count);
+}
+
 // Whether a complete leaf that is not an extension is valid.
 bool is_valid_leaf(BytesView bytes) {
   const wire::Lead& lead = wire::kLeads[bytes[0]];
@@ -91,14 +98,14 @@ bool PayloadCheck::sort_targets(Reader& reader) {
   for (std::uint64_t position : shared) targets_.push_back({position, targets_.size()});
   std::sort(targets_.begin(), targets_.end(),
             [](const Target& a, const Target& b) { return a.position < b.position; });
-  const auto twice = std::adjacent_find(
+  const auto other = std::adjacent_find(
       targets_.begin(), targets_.end(),
       [](const Target& a, const Target& b) { return a.position == b.position; });
   target_tags_.assign(shared.size(), 0);
-  return twice == targets_.end() ||
+  return other == targets_.end() ||
          reader.fail(
              ErrorCode::kBadReference, start_,
-             "shared position " + std::to_string(twice->position) + " is listed twice");
+             "shared position " + std::to_string(other->position) + " is listed twice");
 }
 
 bool PayloadCheck::check_payload(Reader& reader) {
@@ -315,9 +322,9 @@ bool PayloadCheck::check_code_index(Reader& reader, const Token& token) {
   const auto index = static_cast<std::uint64_t>(token.integer);
   if (index >= envelope_.code.size()) {
     return reader.fail(ErrorCode::kUndeclared, token.offset,
-                       "code " + std::to_string(index) + " of " +
-                           std::to_string(envelope_.code.size()) +
-                           " in the code section");
+                       "code index " + std::to_string(index) +
+                           " is not below the number of code bodies, " +
+                           std::to_string(envelope_.code.size()));
   }
   code_uses_.push_back(static_cast<std::uint32_t>(index));
   return true;
@@ -353,17 +360,19 @@ bool PayloadCheck::check_node(Reader& reader, const Token& token, Rule rule,
                     (rule == Rule::kNamespace && kind == NodeTag::kNamespace) ||
                     (rule == Rule::kCell && kind == NodeTag::kCell && count == 0);
   if (!fits) return fail_rule(reader, token, rule);
-  if (count < shape->least || (shape->most != kMany && count > shape->most)) {
+  if (count < shape->min_count ||
+      (shape->max_count != kMany && count > shape->max_count)) {
     return reader.fail(ErrorCode::kMalformed, token.offset,
-                       "a node " + std::string(shape->name) + " with " +
-                           std::to_string(count) + " values");
+                       "a node " + std::string(shape->name) + " has " +
+                           std::to_string(count) + " values and should have " +
+                           counts_text(*shape));
   }
   if (kind == NodeTag::kDefinitionHash) {
     BytesView hash;
     return reader.read_binary(hash, "the hash of a definition") &&
            reader.fail(ErrorCode::kUndeclared, token.offset,
-                       "a definition that is named by its hash, which this reader does "
-                       "not have; ask the sender for the whole payload");
+                       "a definition is given by its hash, and this reader does not "
+                       "have it; ask the sender for the whole payload");
   }
   if (meter_ != nullptr) {
     const std::uint64_t more =
@@ -379,9 +388,8 @@ bool PayloadCheck::check_node(Reader& reader, const Token& token, Rule rule,
     if (count != 0 &&
         stack_.size() > static_cast<std::size_t>(wire::kMaxConstantDepth)) {
       return reader.fail(ErrorCode::kLimitExceeded, token.offset,
-                         "a constant of more than " +
-                             std::to_string(wire::kMaxConstantDepth) +
-                             " tuples or frozensets inside each other");
+                         "constants are nested more than " +
+                             std::to_string(wire::kMaxConstantDepth) + " deep");
     }
     return push(reader, token, {count, contents_of(Rule::kConstant)});
   }
@@ -392,8 +400,8 @@ bool PayloadCheck::push(Reader& reader, const Token& token, const Frame& frame) 
   if (frame.left == 0) return true;
   if (stack_.size() > limits_.max_depth) {
     return reader.fail(ErrorCode::kLimitExceeded, token.offset,
-                       "more than the " + std::to_string(limits_.max_depth) +
-                           " containers inside each other that max_depth allows");
+                       "containers are nested deeper than max_depth allows: " +
+                           std::to_string(limits_.max_depth));
   }
   stack_.push_back(frame);
   return true;
@@ -417,7 +425,7 @@ bool PayloadCheck::check_extension(Reader& reader, const Token& token, Rule rule
     case ExtType::kInteger:
       if (!is_value) return fail_rule(reader, token, rule);
       return expect(wire::is_big_integer(token.bytes),
-                    "an int extension that is not the shortest form of a number "
+                    "an int extension is not the shortest form of a number "
                     "beyond 64 bits");
     case ExtType::kComplex:
       if (!is_value) return fail_rule(reader, token, rule);
@@ -469,7 +477,8 @@ bool PayloadCheck::check_reference(Reader& reader, const Token& token, Rule rule
                        "a reference should have 1, 2, 4 or 8 bytes");
   }
   if (number >= scope_.size()) {
-    return fail("reference " + std::to_string(number) + " of " +
+    return fail("reference " + std::to_string(number) +
+                " is not below the number of shared positions, " +
                 std::to_string(scope_.size()));
   }
   const std::size_t place = scope_.place_of(number);
@@ -506,7 +515,7 @@ bool PayloadCheck::skip_checked_part(Reader& reader, Rule rule) {
 // Skips a short call of `count` values, whose head and tag are read. It must contain
 // nothing new: no reference target, and no first reference to an object.
 bool PayloadCheck::skip_short_call(Reader& reader, std::uint64_t count) {
-  if (meter_ != nullptr || count != shape_of(NodeTag::kObject).least ||
+  if (meter_ != nullptr || count != shape_of(NodeTag::kObject).min_count ||
       stack_.size() >= limits_.max_depth) {
     return false;
   }
@@ -522,7 +531,7 @@ bool PayloadCheck::skip_short_call(Reader& reader, std::uint64_t count) {
 }
 
 // Checks the number of a stored buffer in the node at `token`; the reader is at the
-// number. A value of another type is left to its rule.
+// number. A value of another type is refused by its rule, later.
 bool PayloadCheck::check_stored(Reader& reader, const Token& token) {
   Reader ahead = reader;
   std::uint64_t number = 0;
@@ -530,8 +539,9 @@ bool PayloadCheck::check_stored(Reader& reader, const Token& token) {
   const std::vector<StoredBuffer>& buffers = envelope_.buffers;
   if (number >= buffers.size()) {
     return reader.fail(ErrorCode::kUndeclared, token.offset,
-                       "stored buffer " + std::to_string(number) + " of " +
-                           std::to_string(buffers.size()) + " in the table of buffers");
+                       "buffer number " + std::to_string(number) +
+                           " is not below the number of stored buffers, " +
+                           std::to_string(buffers.size()));
   }
   if (number > stored_count_) {
     return reader.fail(ErrorCode::kBadReference, token.offset,
@@ -552,8 +562,9 @@ bool PayloadCheck::check_module(Reader& reader, const Token& token) {
   const std::vector<ImportRecord>& imports = envelope_.manifest.imports;
   if (index >= imports.size()) {
     return reader.fail(ErrorCode::kUndeclared, token.offset,
-                       "module " + std::to_string(index) + " of " +
-                           std::to_string(imports.size()) + " in the manifest");
+                       "module index " + std::to_string(index) +
+                           " is not below the number of imports, " +
+                           std::to_string(imports.size()));
   }
   return imports[index].time == ImportTime::kLoad ||
          reader.fail(ErrorCode::kUndeclared, token.offset,

@@ -26,9 +26,9 @@ struct CheckedPart {
   // Offsets in the envelope. By default no container starts there.
   std::size_t start = SIZE_MAX;
   std::size_t end = SIZE_MAX;
-  // At its end: how many reference targets the payload has up to there, and how many
-  // distinct references the value.
+  // The number of reference targets in the payload before `end`.
   std::size_t targets = 0;
+  // The number of distinct references in the value before `end`.
   std::uint64_t references = 0;
 };
 
@@ -62,7 +62,7 @@ class PayloadCheck {
  private:
   // The values left in a container, and their rules.
   struct Frame {
-    std::uint64_t left;  // Pairs for the fields of a function.
+    std::uint64_t left;  // Values; pairs, for a function's fields.
     Contents contents = {};
     std::uint16_t fields_seen = 0;
   };
@@ -109,9 +109,9 @@ class PayloadCheck {
   std::size_t start_ = 0;        // Offset of the payload in the reader.
   std::vector<Target> targets_;  // Sorted by position.
   std::size_t next_target_ = 0;
-  // By number; 0 for values that are not nodes.
+  // Tags of reference targets, indexed by number; 0 for values that are not nodes.
   std::vector<std::uint8_t> target_tags_;
-  bool at_target_ = false;  // The current value is the last target.
+  bool at_target_ = false;  // The current value is a reference target.
   // For the definitions first, then for the value.
   ReferenceScope scope_ = ReferenceScope::of_definitions(envelope_);
   std::uint64_t reference_count_ = 0;  // Distinct references so far.

@@ -30,8 +30,8 @@ struct Weight {
 };
 
 constexpr Weight kNumber = {48, 0};
-// One code point of four bytes makes all others four bytes wide, and decoded text grows
-// meanwhile.
+// One code point of four bytes makes all others four bytes wide, and the decoder's copy
+// of the text grows by reallocation.
 constexpr Weight kTextBytes = {96, 8};
 constexpr Weight kBinaryBytes = {80, 1};
 constexpr Weight kExtensionBytes = {96, 8};
@@ -43,11 +43,11 @@ constexpr Weight kOther = {512,
                            // Objects built by calls, and code, take more than this.
                            64};
 
-// Decoder frames for each level of nesting, in arrays that double.
+// Bytes of decoder frames for each level of nesting; their arrays grow by doubling.
 constexpr std::uint64_t kFrame = 1024;
-// Long text counts as several unfolded values.
+// Long text counts as one more unfolded value for this many bytes.
 constexpr std::size_t kBytesPerValue = 16;
-// Tables with one row for each reference target.
+// Bytes of table rows for each reference target.
 constexpr std::uint64_t kTarget = 160;
 
 constexpr std::uint64_t memory_of(const Weight& weight, std::uint64_t count) {
@@ -86,11 +86,12 @@ const Weight& weight_of(const Token& container, std::uint8_t tag) {
   }
 }
 
-bool fail_limit(Reader& reader, std::size_t offset, const char* ceiling,
-                std::uint64_t maximum, const char* what) {
-  return reader.fail(ErrorCode::kLimitExceeded, offset,
-                     std::string("more than the ") + std::to_string(maximum) + " " +
-                         what + " that " + ceiling + " allows");
+// `excess` is the start of a sentence: "an int has more bytes".
+bool fail_limit(Reader& reader, std::size_t offset, const char* limit,
+                std::uint64_t maximum, const char* excess) {
+  return reader.fail(
+      ErrorCode::kLimitExceeded, offset,
+      std::string(excess) + " than " + limit + " allows: " + std::to_string(maximum));
 }
 
 constexpr std::size_t kMaxIntBytes = sizeof(Int);
@@ -139,27 +140,27 @@ bool ResourceMeter::is_needed(const Limits& limits) {
 
 bool ResourceMeter::charge(Reader& reader, std::size_t offset, std::uint64_t memory,
                            std::uint64_t unfolded) {
-  // A head opened alone may claim buffers of any length.
+  // A head opened alone may claim buffers of any length, so the sum saturates.
   memory_ += std::min(memory, UINT64_MAX - memory_);
   if (memory_ > limits_.max_memory) {
     return fail_limit(reader, offset, "max_memory", limits_.max_memory,
-                      "bytes of memory that the payload would take");
+                      "the payload would take more bytes of memory");
   }
   const std::uint64_t left = limits_.max_unfolded - unfolded_;
   unfolded_ += std::min(unfolded, left);
   return unfolded <= left || limits_.max_unfolded == Limits::kNone ||
          fail_limit(reader, offset, "max_unfolded", limits_.max_unfolded,
-                    "values, with the targets of references counted each time,");
+                    "the payload has more values, counted at each reference,");
 }
 
 bool ResourceMeter::add_leaf(Reader& reader, const Token& token) {
   if (token.type >= TokenType::kText && token.bytes.size() > limits_.max_text) {
     return fail_limit(reader, token.offset, "max_text", limits_.max_text,
-                      "bytes of one text or binary");
+                      "a text or binary has more bytes");
   }
   if (token.is(wire::ExtType::kInteger) && token.bytes.size() > limits_.max_integer) {
     return fail_limit(reader, token.offset, "max_integer", limits_.max_integer,
-                      "bytes of one int");
+                      "an int has more bytes");
   }
   const bool has_bytes = token.type >= TokenType::kText;
   return charge(reader, token.offset, leaf_memory(token),
@@ -171,7 +172,7 @@ bool ResourceMeter::add_container(Reader& reader, const Token& token, std::uint8
                                   std::uint64_t more) {
   if (count > limits_.max_items) {
     return fail_limit(reader, token.offset, "max_items", limits_.max_items,
-                      "items of one container");
+                      "a container has more items");
   }
   std::uint64_t memory = memory_of(weight_of(token, tag), count);
   if (depth > max_depth_) {
@@ -188,7 +189,7 @@ bool ResourceMeter::add_stored(Reader& reader, std::size_t offset,
                        buffer.kind == wire::BufferKind::kByteArray;
   if (is_text && buffer.length > limits_.max_text) {
     return fail_limit(reader, offset, "max_text", limits_.max_text,
-                      "bytes of one text or binary");
+                      "a text or binary has more bytes");
   }
   return charge(reader, offset, memory_of(kBinaryBytes, buffer.length),
                 is_text ? buffer.length / kBytesPerValue : 0);

@@ -25,7 +25,7 @@ class ResourceMeter {
   // Whether any limit is set that the meter enforces.
   static bool is_needed(const Limits& limits);
 
-  // Counts a value without content.
+  // Counts a value that is not a container.
   bool add_leaf(wire::Reader& reader, const wire::Token& token);
   // Counts a container `depth` levels deep: a map, a list (`tag` is 0), or a node,
   // which unfolds to `more` further values. `count`: its pairs, items or values.

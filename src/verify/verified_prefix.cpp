@@ -19,7 +19,7 @@ using wire::Reader;
 // The largest size of each stored copy.
 constexpr std::size_t kMaxCopiedSize = 16 << 10;
 
-bool starts(BytesView bytes, BytesView with) {
+bool starts_with(BytesView bytes, BytesView with) {
   return bytes.size() >= with.size() &&
          std::memcmp(bytes.data(), with.data(), with.size()) == 0;
 }
@@ -57,8 +57,8 @@ std::vector<std::uint64_t> object_starts_in(const Envelope& envelope) {
   return objects;
 }
 
-// The position of the value in the definitions, if it is a reference to an object
-// there.
+// If the value is a reference to an object in the definitions: the position of that
+// object.
 std::optional<std::uint64_t> find_object_of_value(const Envelope& envelope) {
   const Definitions& definitions = envelope.definitions;
   const BytesView value = envelope.payload.bytes.subspan(definitions.value);
@@ -125,12 +125,13 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
 }
 
 bool VerifiedPrefix::is_start_of(BytesView bytes) const {
-  return starts(bytes, prefix_);
+  return starts_with(bytes, prefix_);
 }
 
 std::optional<std::uint64_t> VerifiedPrefix::only_object(BytesView bytes) const {
   if (after_prefix_.empty() || bytes.size() != prefix_.size() + after_prefix_.size() ||
-      !is_start_of(bytes) || !starts(bytes.subspan(prefix_.size()), after_prefix_)) {
+      !is_start_of(bytes) ||
+      !starts_with(bytes.subspan(prefix_.size()), after_prefix_)) {
     return std::nullopt;
   }
   return only_object_;
@@ -144,7 +145,7 @@ bool VerifiedPrefix::begin(BytesView bytes) {
   const std::size_t tail = debug_info_.size() + kUnsignedTailSize;
   if (bytes.size() < prefix_.size() + tail) return false;
   const std::size_t debug_info = bytes.size() - tail;
-  if (!starts(bytes.subspan(debug_info), debug_info_)) return false;
+  if (!starts_with(bytes.subspan(debug_info), debug_info_)) return false;
   Reader reader(bytes.subspan(prefix_.size(), debug_info - prefix_.size()), {},
                 prefix_.size());
   Envelope& envelope = envelope_.envelope_;
@@ -174,7 +175,7 @@ bool VerifiedPrefix::begin_with_buffers(BytesView bytes) {
 bool VerifiedPrefix::has_same_definitions() const {
   const Envelope& envelope = envelope_;
   return envelope.payload.bytes.size() > definitions_.size() &&
-         starts(envelope.payload.bytes, definitions_) &&
+         starts_with(envelope.payload.bytes, definitions_) &&
          envelope.shared.size() >= shared_.size() &&
          std::ranges::equal(std::span(envelope.shared).first(shared_.size()), shared_);
 }

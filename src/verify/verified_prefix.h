@@ -32,8 +32,8 @@ class VerifiedPrefix {
   // On success envelope() is this envelope, valid as long as the bytes.
   bool begin(BytesView bytes);
 
-  // The position of the value in the definitions, if these bytes equal the envelope
-  // that this prefix was made of, and its value is a reference into the definitions.
+  // The position in the definitions of the object that the value refers to, if the
+  // value is only a reference and `bytes` equal the envelope that this was made of.
   std::optional<std::uint64_t> only_object(BytesView bytes) const;
 
   // Checks the value of the envelope that begin() read, except for a part that the
@@ -53,7 +53,7 @@ class VerifiedPrefix {
   bool refers_to_objects() const;
 
   std::vector<std::uint8_t> prefix_;
-  std::vector<std::uint8_t> after_prefix_;  // The bytes after it, for only_object().
+  std::vector<std::uint8_t> after_prefix_;  // For only_object().
   std::uint64_t only_object_ = 0;
   std::vector<std::uint8_t> debug_info_;
   std::vector<std::uint8_t> definitions_;     // All of the payload before the value.

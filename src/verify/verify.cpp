@@ -26,9 +26,8 @@ std::size_t offset_of(BytesView part, const Section& whole) {
   return whole.offset + static_cast<std::size_t>(part.data() - whole.bytes.data());
 }
 
-// Whether instructions and exception table of a body are sound. Code of a Python
-// without an opcode table here is not checked; no Python that waybill supports can run
-// it.
+// Checks instructions and exception table of a body. Code of a Python without an opcode
+// table is not checked, because no Python that waybill supports can run it.
 Result<void> check_instructions(const Section& body, const envelope::CodeFields& fields,
                                 const PythonVersion& python) {
   bytecode::CodeShape code;
@@ -89,8 +88,8 @@ class CodeCheck {
       const auto found = index_of_.find(hash);
       if (found == index_of_.end()) {
         return reader.fail(ErrorCode::kUndeclared, fields.constants.offset,
-                           "nested code should precede the code around it in the code "
-                           "section, and this does not");
+                           "nested code does not precede its enclosing code in the "
+                           "code section");
       }
       nested.push_back(found->second);
     }

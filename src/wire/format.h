@@ -152,8 +152,8 @@ enum class CodeField : std::uint8_t {
   kExceptionTable = 12,  // bin
 };
 inline constexpr std::uint32_t kCodeFieldCount = 13;
-// The depth of tuples, frozensets and slices in a constant. No compiler nests them as
-// deep, and CPython's recursion over them stays small.
+// The largest depth of tuples, frozensets and slices in a constant: deeper than any
+// compiler nests them, and small enough for CPython, which recurses over them.
 inline constexpr int kMaxConstantDepth = 200;
 
 // Fields of the header that every envelope of version 1 has. Further ones are optional.
@@ -168,7 +168,7 @@ inline constexpr std::uint32_t kKeyIdSize = 8;
 inline constexpr std::uint32_t kEd25519Size = 64;
 inline constexpr std::uint32_t kMacSize = 32;
 
-// Keys of the manifest and of the debug information.
+// Keys of the manifest.
 enum class ManifestKey : std::uint8_t {
   kImports = 0,
   kFiles = 1,
@@ -189,9 +189,9 @@ enum class UnitField : std::uint8_t {
   kName = 4,           // str: co_name
   kQualifiedName = 5,  // str: co_qualname
   kClassName = 6,      // str: the innermost enclosing class; nil if it does not matter
-  kFlags = 7,          // uint, of UnitFlag
+  kFlags = 7,          // uint: UnitFlag bits
   kOptimization = 8,   // uint: 0, 1 or 2, as compile() takes it
-  kLines = 9,          // uint: lines of decorators above the text
+  kLines = 9,          // uint: number of decorator lines above the text
   kColumn = 10,        // uint: column of the text in its first line
   kFutures = 11,       // [str…]: features of __future__
   kFreeNames = 12,     // [str…]: variables of enclosing functions

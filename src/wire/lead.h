@@ -84,8 +84,8 @@ inline bool is_wide_integer(std::uint8_t first) {
   return first >= 0xcc && first <= 0xd3;
 }
 
-// Reads that integer from a value at `at`, where nine bytes must be readable whatever
-// its length. False if it is beyond std::int64_t.
+// Reads an integer of 1, 2, 4 or 8 bytes from the value at `at`, where nine bytes must
+// be readable whatever its length. False if it is beyond std::int64_t.
 inline bool read_wide_integer(const std::uint8_t* at, std::int64_t& value) {
   const std::uint64_t word = read_big_endian(at + 1, 8);
   const int unused = 64 - (8 << (*at & 3));

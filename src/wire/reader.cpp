@@ -1,7 +1,6 @@
 // Reads msgpack token by token. next() and skip() share the table of lead.h; skip()
 // never examines the content of a scalar.
 // Tested by tests/wire/reader_test.cpp; msgpack-c is its oracle.
-//
 
 #include "wire/reader.h"
 
@@ -37,11 +36,11 @@ bool Reader::fail(Error error) {
   return false;
 }
 
-bool Reader::fail_short(std::uint64_t wanted, std::string_view what) {
+bool Reader::fail_truncated(std::uint64_t wanted, std::string_view what) {
   return fail(ErrorCode::kTruncated, offset(),
               std::to_string(wanted) + " " + std::string(what) +
                   " are announced, and " + std::to_string(left()) +
-                  " bytes are left; was the input cut off");
+                  " bytes are left: the input is incomplete");
 }
 
 bool Reader::next(Token& token) {
@@ -52,18 +51,18 @@ bool Reader::next(Token& token) {
   }
   if (values_left_ == 0) {
     return fail(ErrorCode::kLimitExceeded, offset(),
-                "more values than max_values allows");
+                "the input has more values than max_values allows");
   }
 
   const std::uint8_t* at = bytes_.data() + position_;
   const Lead& lead = kLeads[*at];
   token.offset = offset();
-  if (lead.head > left()) return fail_short(lead.head, "bytes");
+  if (lead.head > left()) return fail_truncated(lead.head, "bytes");
   if (lead.counts == Counts::kNothing) {
     set_scalar(token, at);
   } else if (lead.counts == Counts::kBytes) {
     const std::uint64_t length = length_of(lead, at);
-    if (length > left() - lead.head) return fail_short(length, "bytes");
+    if (length > left() - lead.head) return fail_truncated(length, "bytes");
     token.type = bytes_type(*at);
     token.ext_type = static_cast<std::int8_t>(at[lead.head - 1]);
     token.bytes = bytes_.subspan(position_ + lead.head, length);
@@ -75,7 +74,7 @@ bool Reader::next(Token& token) {
     token.type = pairs ? TokenType::kMap : TokenType::kArray;
     token.count = length_of(lead, at);
     const std::uint64_t items = pairs ? token.count * 2 : token.count;
-    if (items > left() - lead.head) return fail_short(items, "values");
+    if (items > left() - lead.head) return fail_truncated(items, "values");
   }
   position_ += lead.head;
   --values_left_;
@@ -108,21 +107,21 @@ bool Reader::skip() {
     }
     const std::uint8_t* at = bytes_.data() + position_;
     const Lead& lead = kLeads[*at];
-    if (lead.head > left()) return fail_short(lead.head, "bytes");
+    if (lead.head > left()) return fail_truncated(lead.head, "bytes");
     std::uint64_t items = 0;
     if (lead.counts == Counts::kBytes) {
       const std::uint64_t length = length_of(lead, at);
-      if (length > left() - lead.head) return fail_short(length, "bytes");
+      if (length > left() - lead.head) return fail_truncated(length, "bytes");
       position_ += length;
     } else if (lead.counts == Counts::kInvalid) {
       return fail(ErrorCode::kMalformed, offset(), "0xc1 is not a msgpack value");
     } else if (lead.counts != Counts::kNothing) {
       items = length_of(lead, at) << (lead.counts == Counts::kPairs ? 1 : 0);
-      if (items > left() - lead.head) return fail_short(items, "values");
+      if (items > left() - lead.head) return fail_truncated(items, "values");
       if (items != 0 && depth == max_depth_) {
         return fail(ErrorCode::kLimitExceeded, offset(),
-                    "more than the " + std::to_string(max_depth_) +
-                        " containers inside each other that max_depth allows");
+                    "containers are nested deeper than max_depth allows: " +
+                        std::to_string(max_depth_));
       }
     }
     position_ += lead.head;
@@ -141,7 +140,7 @@ bool Reader::skip() {
 
 bool Reader::take(BytesView& bytes, std::uint64_t count) {
   if (failed_) return false;
-  if (count > left()) return fail_short(count, "bytes");
+  if (count > left()) return fail_truncated(count, "bytes");
   bytes = bytes_.subspan(position_, count);
   position_ += count;
   return true;

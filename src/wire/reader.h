@@ -37,7 +37,7 @@ enum class TokenType : std::uint8_t {
 struct Token {
   TokenType type;
   std::int8_t ext_type;
-  std::size_t offset;  // Of the first byte, as Reader::offset() counts.
+  std::size_t offset;  // The offset of its first byte; see Reader::offset().
   union {
     std::int64_t integer;
     std::uint64_t unsigned_integer;
@@ -69,7 +69,7 @@ inline void set_unsigned(Token& token, std::uint64_t value) {
   }
 }
 
-// Sets the token to a scalar at `at`, which is all there.
+// Sets the token to the scalar at `at`, all of whose bytes must be readable.
 inline void set_scalar(Token& token, const std::uint8_t* at) {
   switch (*at) {
     case 0xc0:
@@ -124,9 +124,10 @@ class Reader {
   // `base` is added to every offset: the position of `bytes` in a larger input.
   explicit Reader(BytesView bytes, const Limits& limits = {}, std::size_t base = 0);
 
-  // Reads one token. Refuses an array or map of n unless n (2n) bytes are left, and
-  // text, binary and extensions unless all their bytes are. Counts the value against
-  // limits.max_values. Errors: kTruncated, kMalformed (0xc1), kLimitExceeded.
+  // Reads one token. Refuses an array of n items or a map of n pairs unless n or 2n
+  // bytes are left, and text, binary and extensions unless all their bytes are. Counts
+  // the value against limits.max_values.
+  // Errors: kTruncated, kMalformed (0xc1), kLimitExceeded.
   bool next(Token& token);
 
   // Skips one value with everything in it, and enforces max_depth.
@@ -147,28 +148,28 @@ class Reader {
   }
   // Reads an array into `list`: each value by `read`, which returns false with an error
   // in this reader. The count may be hostile, so memory is reserved for no more values
-  // of `least` bytes than the input can hold.
+  // of `min_size` bytes than the input can hold.
   template <typename Value, typename Read>
   bool read_list(std::vector<Value>& list, std::string_view what, Read read,
-                 std::size_t least = 1) {
+                 std::size_t min_size = 1) {
     std::uint64_t count = 0;
     if (!read_array(count, what)) return false;
-    list.reserve(std::min<std::uint64_t>(count, left() / least));
+    list.reserve(std::min<std::uint64_t>(count, left() / min_size));
     for (; count != 0; --count) {
       if (!read(list.emplace_back())) return false;
     }
     return true;
   }
-  // Reads the start of an array of at least `least` values. `more` is the number of
-  // further ones, which a later format may append; the caller skips them by
-  // skip_values().
-  bool read_row(std::uint64_t least, std::uint64_t& more, std::string_view what,
+  // Reads the start of an array of at least `min_count` values. `more` is the number of
+  // further values, which a later format may append; the caller skips them with
+  // skip_values(). `if_short` is the error for a shorter array.
+  bool read_row(std::uint64_t min_count, std::uint64_t& more, std::string_view what,
                 const char* if_short) {
     const std::size_t start = offset();
     std::uint64_t count = 0;
     if (!read_array(count, what)) return false;
-    more = count - least;
-    return count >= least || fail(ErrorCode::kMalformed, start, if_short);
+    more = count - min_count;
+    return count >= min_count || fail(ErrorCode::kMalformed, start, if_short);
   }
   bool read_map(std::uint64_t& count, std::string_view what) {
     return read_short(0x80, 0x0f, 2, count) || read_any_map(count, what);
@@ -304,7 +305,7 @@ class Reader {
                          std::string_view what);
   bool read_any_text(std::string_view& value, std::string_view what);
   bool read_any_binary(BytesView& value, std::string_view what);
-  bool fail_short(std::uint64_t wanted, std::string_view what);
+  bool fail_truncated(std::uint64_t wanted, std::string_view what);
   bool fail_type(const Token& token, std::string_view wanted, std::string_view what);
 
   BytesView bytes_;
@@ -341,8 +342,8 @@ inline bool starts_node(const std::uint8_t* at, const std::uint8_t* end) {
          at[1] == static_cast<std::uint8_t>(ExtType::kNode);
 }
 
-// The size of a reference at the start of `bytes`, in the writer's form; 0 if they are
-// none or are cut off. Its number follows the first two bytes.
+// The size of a reference at the start of `bytes`, in the writer's form; 0 if there is
+// none or it is cut off. Its number follows the first two bytes.
 inline std::size_t size_of_reference(BytesView bytes) {
   if (bytes.size() < 2 || (bytes[0] & ~3) != kFixedExtension ||
       bytes[1] != static_cast<std::uint8_t>(ExtType::kReference)) {

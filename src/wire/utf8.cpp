@@ -59,9 +59,9 @@ std::size_t count_characters(std::string_view text) {
          static_cast<std::size_t>(std::ranges::count_if(text, continues_character));
 }
 
-std::size_t prefix_size(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text.size();
-  std::size_t end = most;
+std::size_t prefix_size(std::string_view text, std::size_t max_size) {
+  if (text.size() <= max_size) return text.size();
+  std::size_t end = max_size;
   while (end != 0 && continues_character(text[end])) --end;
   return end;
 }

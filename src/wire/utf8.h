@@ -41,7 +41,7 @@ constexpr bool continues_character(char byte) {
 // The number of code points of valid UTF-8.
 std::size_t count_characters(std::string_view text);
 
-// The length of the longest prefix of at most `most` bytes that cuts no character.
-std::size_t prefix_size(std::string_view text, std::size_t most);
+// The length of the longest prefix of at most `max_size` bytes that cuts no character.
+std::size_t prefix_size(std::string_view text, std::size_t max_size);
 
 }  // namespace waybill::wire

@@ -215,7 +215,7 @@ class BasicWriter {
 class Writer final : public BasicWriter<Buffer> {
  public:
   // The size with insertions.
-  std::size_t size() const { return target_.size() + inserted_; }
+  std::size_t size() const { return target_.size() + inserted_size_; }
   std::size_t capacity() const { return target_.capacity(); }
   // The written bytes without insertions. Valid until the next write.
   BytesView view() const { return target_.view(); }
@@ -226,14 +226,14 @@ class Writer final : public BasicWriter<Buffer> {
   void clear() {
     target_.clear();
     insertions_.clear();
-    inserted_ = 0;
+    inserted_size_ = 0;
   }
 
   // Inserts bytes without copying them: they must outlive this writer unchanged, and
   // readers of view() have to apply insertions().
   void append_in_place(BytesView raw) {
     insertions_.push_back({target_.size(), raw});
-    inserted_ += raw.size();
+    inserted_size_ += raw.size();
   }
   const std::vector<Insertion>& insertions() const { return insertions_; }
 
@@ -251,7 +251,7 @@ class Writer final : public BasicWriter<Buffer> {
 
  private:
   std::vector<Insertion> insertions_;
-  std::size_t inserted_ = 0;
+  std::size_t inserted_size_ = 0;
 };
 
 // Writes to memory that is known to be large enough.

@@ -23,9 +23,8 @@ std::string text_of(const Result<void>& result) {
 TEST(ErrorCodes, Truncated) {
   const Bytes bytes = {0x98, 0x95, 0xa2, 'w'};
   EXPECT_EQ(text_of(open(bytes)),
-            "truncated at byte 0: 8 values are announced, and 4 bytes are left; was "
-            "the input "
-            "cut off");
+            "truncated at byte 0: 8 values are announced, and 4 bytes are left: the "
+            "input is incomplete");
 }
 
 TEST(ErrorCodes, NotAnEnvelope) {
@@ -82,14 +81,16 @@ TEST(ErrorCodes, BadReference) {
   draft.payload.index(wire::ExtType::kReference, 0);
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(text_of(verify(*open(bytes))),
-            "bad_reference at byte 14: reference 0 of 0");
+            "bad_reference at byte 14: reference 0 is not below the number of shared "
+            "positions, 0");
 }
 
 TEST(ErrorCodes, LimitExceeded) {
   const Bytes bytes = samples::data_envelope();
   Limits limits = {.max_values = 5};
   EXPECT_EQ(text_of(open(bytes, limits)),
-            "limit_exceeded at byte 7: more values than max_values allows");
+            "limit_exceeded at byte 7: the input has more values than max_values "
+            "allows");
 }
 
 TEST(ErrorCodes, Undeclared) {
@@ -97,7 +98,8 @@ TEST(ErrorCodes, Undeclared) {
   draft.payload.index(wire::ExtType::kModule, 0);
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(text_of(verify(*open(bytes))),
-            "undeclared at byte 14: module 0 of 0 in the manifest");
+            "undeclared at byte 14: module index 0 is not below the number of "
+            "imports, 0");
 }
 
 TEST(ErrorCodes, PythonMismatch) {

@@ -115,8 +115,8 @@ TEST(Soundness, RefusesExtensionsOfNothing) {
   Draft extended_cache(313);
   extended_cache.raw("EXTENDED_ARG", 1);
 
-  expect_malformed(last, 2, "extends nothing");
-  expect_malformed(ended(many.op("NOP")), 0, "extends nothing");
+  expect_malformed(last, 2, "extends no instruction");
+  expect_malformed(ended(many.op("NOP")), 0, "the fourth in a row");
   expect_malformed(ended(extended_cache.unit(0, 0)), 2, "CACHE belongs to no");
 }
 
@@ -131,7 +131,7 @@ TEST(Soundness, CountsInlineCaches) {
   expect_sound(load(9));
   expect_malformed(load(8), 18, "LOAD_ATTR should have 9 inline caches");
   expect_malformed(load(10), 20, "CACHE belongs to no instruction");
-  expect_malformed(load(9, 7), 18, "an inline cache is in use");
+  expect_malformed(load(9, 7), 18, "an inline cache is not zero");
   Draft cut(313);
   cut.raw("LOAD_ATTR", 0);
   expect_malformed(cut, 2, "LOAD_ATTR should have 9 inline caches");
@@ -148,28 +148,28 @@ TEST(Soundness, CountsNamesAndConstants) {
                            .op("STORE_NAME", 1)
                            .op("LOAD_CONST", 0)));
     expect_malformed(ended(Draft(version).op("NOP").op("LOAD_GLOBAL", 4)), 2,
-                     "LOAD_GLOBAL takes number 2 of names, which does not exist");
+                     "LOAD_GLOBAL refers to index 2 of names, which does not exist");
     expect_malformed(ended(Draft(version).op("LOAD_ATTR", 2u << attribute)), 0,
-                     "LOAD_ATTR takes number 2 of names");
+                     "LOAD_ATTR refers to index 2 of names");
     expect_malformed(ended(Draft(version).op("IMPORT_NAME", 2u << import)), 0,
-                     "IMPORT_NAME takes number 2 of names");
+                     "IMPORT_NAME refers to index 2 of names");
     expect_malformed(ended(Draft(version).op("STORE_NAME", 0x1000000)), 0,
-                     "STORE_NAME takes number 16777216 of names");
+                     "STORE_NAME refers to index 16777216 of names");
     expect_malformed(ended(Draft(version).op("LOAD_CONST", 1)), 0,
-                     "LOAD_CONST takes number 1 of constants");
+                     "LOAD_CONST refers to index 1 of constants");
   }
-  expect_malformed(ended(Draft(312).op("LOAD_SUPER_ATTR", 8)), 0, "number 2 of names");
-  expect_malformed(Draft(313).op("RETURN_CONST", 1), 0, "number 1 of constants");
-  expect_malformed(ended(Draft(311).op("KW_NAMES", 1)), 0, "number 1 of constants");
+  expect_malformed(ended(Draft(312).op("LOAD_SUPER_ATTR", 8)), 0, "index 2 of names");
+  expect_malformed(Draft(313).op("RETURN_CONST", 1), 0, "index 1 of constants");
+  expect_malformed(ended(Draft(311).op("KW_NAMES", 1)), 0, "index 1 of constants");
 }
 
 TEST(Soundness, CountsLocals) {
   expect_sound(ended(Draft(313).op("LOAD_FAST", 3).op("STORE_FAST_STORE_FAST", 0x33)));
-  expect_malformed(ended(Draft(313).op("LOAD_FAST", 4)), 0, "number 4 of locals");
+  expect_malformed(ended(Draft(313).op("LOAD_FAST", 4)), 0, "index 4 of locals");
   expect_malformed(ended(Draft(313).op("LOAD_FAST_LOAD_FAST", 0x40)), 0,
-                   "LOAD_FAST_LOAD_FAST takes");
+                   "LOAD_FAST_LOAD_FAST refers to");
   expect_malformed(ended(Draft(313).op("STORE_FAST_LOAD_FAST", 0x04)), 0,
-                   "STORE_FAST_LOAD_FAST takes");
+                   "STORE_FAST_LOAD_FAST refers to");
   expect_malformed(ended(Draft(315).op("LOAD_FAST_BORROW_LOAD_FAST_BORROW", 0x100)), 0,
                    "locals");
 }
@@ -181,9 +181,9 @@ TEST(Soundness, AsksCellsOfCellsAndFreeVariables) {
     expect_malformed(ended(Draft(version).op("LOAD_DEREF", 0)), 0,
                      "LOAD_DEREF takes local 0, which is neither a cell nor a free");
     expect_malformed(ended(Draft(version).op("DELETE_DEREF", 4)), 0,
-                     "DELETE_DEREF takes number 4 of locals");
+                     "DELETE_DEREF refers to index 4 of locals");
     expect_malformed(ended(Draft(version).op("MAKE_CELL", 0x100)), 0,
-                     "MAKE_CELL takes");
+                     "MAKE_CELL refers to");
   }
   expect_malformed(ended(Draft(311).op("LOAD_CLOSURE", 0)), 0, "neither a cell");
 }
@@ -199,16 +199,17 @@ TEST(Soundness, CopiesAsManyFreeVariablesAsThereAre) {
 TEST(Soundness, KnowsWhatANumberMayStandFor) {
   expect_sound(ended(Draft(314).op("BINARY_OP", 26).op("LOAD_SMALL_INT", 255)));
   expect_malformed(ended(Draft(313).op("BINARY_OP", 26)), 0,
-                   "BINARY_OP takes number 26");
+                   "BINARY_OP refers to index 26");
   expect_malformed(ended(Draft(314).op("LOAD_SMALL_INT", 256)), 0, "LOAD_SMALL_INT");
   expect_malformed(ended(Draft(311).op("COMPARE_OP", 6)), 0,
-                   "COMPARE_OP takes number 6");
+                   "COMPARE_OP refers to index 6");
   expect_sound(ended(Draft(313).op("COMPARE_OP", 5 << 5 | 18)));
-  expect_malformed(ended(Draft(313).op("COMPARE_OP", 6 << 5)), 0, "COMPARE_OP takes");
-  expect_malformed(ended(Draft(312).op("CALL_INTRINSIC_1", 12)), 0, "number 12");
-  expect_malformed(ended(Draft(314).op("SET_FUNCTION_ATTRIBUTE", 3)), 0, "number 3");
-  expect_malformed(ended(Draft(313).op("CONVERT_VALUE", 0)), 0, "number 0");
-  expect_malformed(ended(Draft(314).op("LOAD_COMMON_CONSTANT", 64)), 0, "number 64");
+  expect_malformed(ended(Draft(313).op("COMPARE_OP", 6 << 5)), 0,
+                   "COMPARE_OP refers to");
+  expect_malformed(ended(Draft(312).op("CALL_INTRINSIC_1", 12)), 0, "index 12");
+  expect_malformed(ended(Draft(314).op("SET_FUNCTION_ATTRIBUTE", 3)), 0, "index 3");
+  expect_malformed(ended(Draft(313).op("CONVERT_VALUE", 0)), 0, "index 0");
+  expect_malformed(ended(Draft(314).op("LOAD_COMMON_CONSTANT", 64)), 0, "index 64");
 }
 
 TEST(Soundness, WantsACallBehindItsPreparation) {
@@ -312,10 +313,10 @@ TEST(Soundness, HandlersHaveRoomOnTheStack) {
 }
 
 TEST(Soundness, ExceptionEntriesAreWholeAndMarked) {
-  expect_bad_entry({0x80, 1, 6}, 0, "cut inside an entry");
-  expect_bad_entry({0x80, 1, 6, 0, 0x81}, 4, "cut inside an entry");
-  expect_bad_entry({0x00, 1, 6, 0}, 0, "marked wrongly");
-  expect_bad_entry({0x80, 1, 0x86, 0}, 0, "marked wrongly");
+  expect_bad_entry({0x80, 1, 6}, 0, "ends inside an entry");
+  expect_bad_entry({0x80, 1, 6, 0, 0x81}, 4, "ends inside an entry");
+  expect_bad_entry({0x00, 1, 6, 0}, 0, "a start bit is wrong");
+  expect_bad_entry({0x80, 1, 0x86, 0}, 0, "a start bit is wrong");
 }
 
 }  // namespace

@@ -55,12 +55,12 @@ std::string grammar_of(Rule rule) {
 }
 
 std::string grammar_of(const Shape& shape) {
-  if (shape.most == kMany) return grammar_of(shape.parts[0].rule) + "*";
+  if (shape.max_count == kMany) return grammar_of(shape.parts[0].rule) + "*";
   std::string text;
-  for (std::size_t i = 0; i < shape.most; ++i) {
+  for (std::size_t i = 0; i < shape.max_count; ++i) {
     if (i != 0) text += ' ';
     text += grammar_of(shape.parts[i].rule);
-    if (i >= shape.least) text += '?';
+    if (i >= shape.min_count) text += '?';
   }
   return text;
 }

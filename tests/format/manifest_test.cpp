@@ -151,9 +151,8 @@ TEST(Manifest, RefusesRecordsWithOneFieldThatIsWrong) {
     bool has_file = false;  // Of a table that is empty.
     const char* words = "";
   };
-  for (const Row& row :
-       {Row{.has_file = true}, Row{.time = 3}, Row{.module = "\xff"},
-        Row{.module = "", .words = "an import without a module name"}}) {
+  for (const Row& row : {Row{.has_file = true}, Row{.time = 3}, Row{.module = "\xff"},
+                         Row{.module = "", .words = "an import has no module name"}}) {
     const Bytes bytes = one_record(
         6, {row.module, row.time, kNil, kNil, row.has_file ? Token(0) : kNil, 1});
 

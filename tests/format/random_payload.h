@@ -180,8 +180,9 @@ class RandomPayload {
 
   void node(const envelope::Shape& shape, int depth) {
     if (shape.tag == NodeTag::kStored) return stored();
-    const std::size_t most = shape.most == envelope::kMany ? 3 : shape.most;
-    const std::size_t count = shape.least + below(most - shape.least + 1);
+    const std::size_t max_count =
+        shape.max_count == envelope::kMany ? 3 : shape.max_count;
+    const std::size_t count = shape.min_count + below(max_count - shape.min_count + 1);
     out_.node(shape.tag, count);
     for (std::size_t i = 0; i < count; ++i) value(shape.part(i)->rule, depth - 1);
   }

@@ -130,8 +130,8 @@ TEST(Report, OutlinesThePayload) {
 
 TEST(PartName, IsKnownOfEachPartInTheGrammar) {
   for (const envelope::Shape& shape : envelope::kShapes) {
-    const bool has_parts = shape.most != envelope::kMany;
-    const std::size_t count = has_parts ? shape.most : 0;
+    const bool has_parts = shape.max_count != envelope::kMany;
+    const std::size_t count = has_parts ? shape.max_count : 0;
     const auto tag = static_cast<std::uint8_t>(shape.tag);
 
     for (std::size_t i = 0; i < count; ++i) {

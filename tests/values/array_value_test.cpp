@@ -348,7 +348,7 @@ TEST(Array, HasAsManyBytesAsItsShapeSays) {
   EXPECT_EQ(of_shape({1, 3, 1}), "written");
   EXPECT_EQ(
       of_shape({4}),
-      "malformed value['w']: an array of 24 bytes, but its shape of float64 items "
+      "malformed value['w']: an array has 24 bytes, but its shape of float64 items "
       "takes 32");
   EXPECT_THAT(of_shape({}), testing::HasSubstr("takes 8"));
   EXPECT_THAT(of_shape({3, 0}), testing::HasSubstr("takes 0"));
@@ -372,7 +372,7 @@ TEST(Array, OfOtherItemsIsRefused) {
                            "int", "int7", "int24", "<x8", ">", "<f", "datetime64"}) {
     SCOPED_TRACE(item);
     EXPECT_THAT(complaint_about(List{1, Array{item, {1}, content}}),
-                testing::StartsWith("refused value[1]: an array of \""));
+                testing::StartsWith("refused value[1]: an array has items of type \""));
   }
 }
 

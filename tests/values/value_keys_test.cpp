@@ -88,7 +88,7 @@ TEST(ValueKeys, NanIsNoKey) {
 }
 
 TEST(ValueKeys, FrozensetsHaveNoEqualItems) {
-  EXPECT_EQ(objection_to({FrozenSet{1, true}}), "a frozenset with two equal items");
+  EXPECT_EQ(objection_to({FrozenSet{1, true}}), "a frozenset has two equal items");
 }
 
 TEST(ValueKeys, DepthOfKeysIsBounded) {
@@ -96,7 +96,7 @@ TEST(ValueKeys, DepthOfKeysIsBounded) {
   for (int i = 0; i < envelope::kMaxKeyDepth; ++i) key = Tuple{key};
   EXPECT_EQ(objection_to({key}), "");
   EXPECT_EQ(objection_to({Value(Tuple{key})}),
-            "a key with more than 15 containers inside each other");
+            "a key nests containers more than 15 deep");
 }
 
 TEST(ValueKeys, TheSecondOfEqualKeysIsTheCulprit) {

@@ -42,7 +42,7 @@ TEST(VerifyCode, RefusesInstructionsThatAreUnsoundAndTellsWhere) {
   EXPECT_EQ(of_index.error().code, ErrorCode::kMalformed);
   EXPECT_EQ(of_index.error().offset, index_at + 2);
   EXPECT_EQ(of_index.error().detail,
-            "LOAD_CONST takes number 7 of constants, which does not exist");
+            "LOAD_CONST refers to index 7 of constants, which does not exist");
   ASSERT_FALSE(of_opcode);
   EXPECT_EQ(of_opcode.error().code, ErrorCode::kUnknownTag);
   EXPECT_EQ(of_opcode.error().offset, opcode_at + 4);

@@ -151,9 +151,9 @@ TEST(Verify, RefusesATagThatStartsNoArray) {
 
 TEST(Verify, RefusesNodesOfTheWrongLength) {
   for (const envelope::Shape& shape : envelope::kShapes) {
-    if (shape.most == envelope::kMany) continue;
-    EXPECT_EQ(verdict_on_payload(
-                  {node(shape.tag, shape.most + 1u), times(shape.most + 1u, kNil)}),
+    if (shape.max_count == envelope::kMany) continue;
+    EXPECT_EQ(verdict_on_payload({node(shape.tag, shape.max_count + 1u),
+                                  times(shape.max_count + 1u, kNil)}),
               "malformed")
         << shape.name;
   }
@@ -163,13 +163,13 @@ TEST(Verify, RefusesNodesWithValuesOfTheWrongType) {
   // No shape that asks for something asks for nothing but complex numbers.
   for (const envelope::Shape& shape : envelope::kShapes) {
     if (shape.parts[0].rule == envelope::Rule::kObject ||
-        shape.most == envelope::kMany ||
+        shape.max_count == envelope::kMany ||
         shape.parts[0].rule == envelope::Rule::kObjectOrEmpty) {
       continue;
     }
     EXPECT_EQ(verdict_on_payload(
-                  {node(shape.tag, shape.most),
-                   times(shape.most, extension(ExtType::kComplex, Bytes(16)))}),
+                  {node(shape.tag, shape.max_count),
+                   times(shape.max_count, extension(ExtType::kComplex, Bytes(16)))}),
               "malformed")
         << shape.name;
   }

@@ -32,8 +32,8 @@ constexpr bool is_leaf(envelope::Rule rule) {
 
 // Whether all parts of a node are leaves.
 constexpr bool is_of_leaves(const envelope::Shape& shape) {
-  if (shape.most == envelope::kMany) return false;
-  return std::all_of(shape.parts.begin(), shape.parts.begin() + shape.most,
+  if (shape.max_count == envelope::kMany) return false;
+  return std::all_of(shape.parts.begin(), shape.parts.begin() + shape.max_count,
                      [](const envelope::Part& part) { return is_leaf(part.rule); });
 }
 
@@ -166,7 +166,7 @@ Ref GraphDecoder::call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) 
 // of them are empty.
 void GraphDecoder::skip_empty_rest(Frame& frame) {
   constexpr std::array<std::uint8_t, 3> kNothing = {kNilByte, kEmptyArray, kEmptyMap};
-  const std::size_t least = envelope::shape_of(frame.node->codec->tag).least;
+  const std::size_t least = envelope::shape_of(frame.node->codec->tag).min_count;
   const auto left = static_cast<std::size_t>(frame.left);
   if (left < 2 || left > kNothing.size() || keeps_history_ ||
       frame.node->children.size() + left != least) {

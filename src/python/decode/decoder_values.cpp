@@ -434,7 +434,7 @@ bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
                                  std::size_t slot) {
   const std::size_t size = wire::size_of_reference({at_, end_});
   if (!builds_instances_ || !can_batch() || size == 0 ||
-      count != envelope::shape_of(NodeTag::kNewObject).most ||
+      count != envelope::shape_of(NodeTag::kNewObject).max_count ||
       !is_empty_rest_at(at_ + size, 1)) {
     return false;
   }
@@ -475,7 +475,7 @@ bool GraphDecoder::read_call(Ref& value, std::uint8_t tag, std::uint64_t count,
                              std::size_t offset, std::size_t slot) {
   using envelope::ShortCall;
   if (tag != static_cast<std::uint8_t>(NodeTag::kObject) || !makes_calls_ ||
-      count != envelope::shape_of(NodeTag::kObject).least) {
+      count != envelope::shape_of(NodeTag::kObject).min_count) {
     return false;
   }
   std::array<Ref, 1 + ShortCall::kMaxArguments> parts;  // The callable first.

@@ -448,7 +448,7 @@ void GraphDecoder::finish_instance() {
     PyDict_Clear(dict.get());
   }
   Frame node;
-  node.left = envelope::shape_of(NodeTag::kNewObject).most - kState - 1;
+  node.left = envelope::shape_of(NodeTag::kNewObject).max_count - kState - 1;
   node.position = kState + 1;
   node.offset = frame.instance_offset;
   node.slot = frame.slot;

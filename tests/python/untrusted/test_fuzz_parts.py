@@ -92,14 +92,16 @@ def test_comparison_passes_what_is_equal(make):
 def test_same_recipe_makes_equal_graphs():
     data = random.Random(1).randbytes(500)
 
-    same_graph.demand_same(recipes.cook(data), recipes.cook(data))
+    same_graph.demand_same(recipes.build_graph(data), recipes.build_graph(data))
 
 
 def test_recipes_make_all_kinds_that_they_know():
     source = random.Random(2)
 
     made = {
-        type(item) for _ in range(200) for item in recipes.cook(source.randbytes(300))
+        type(item)
+        for _ in range(200)
+        for item in recipes.build_graph(source.randbytes(300))
     }
 
     assert made >= {

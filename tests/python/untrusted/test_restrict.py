@@ -76,12 +76,12 @@ for limits in None, waybill.security.Limits(), waybill.security.Limits(max_items
     try:
         waybill.loads(waybill.dumps([1, 2, 3]), limits=limits)
     except waybill.DecodeError as error:
-        answer.append(str(error).partition("the ")[2][:9])
+        answer.append(int(str(error).partition("max_items allows: ")[2][0]))
 """
 
     answer = fresh_process.execute(program, waybill.dumps([1, 2]))
 
-    assert answer == [[1, 2], "2 items o", "2 items o", "1 items o"]
+    assert answer == [[1, 2], 2, 2, 1]
 
 
 def test_limits_that_a_restriction_brings_cannot_be_lifted():
@@ -96,7 +96,7 @@ except waybill.DecodeError as error:
     answer = str(error)
 """
 
-    assert "512 containers" in fresh_process.execute(program)
+    assert "max_depth allows: 512" in fresh_process.execute(program)
 
 
 def test_sub_interpreter_is_restricted_too():

@@ -52,7 +52,7 @@ void mark_received_as_source(CodeInfo& info) {
 Ref signature_of(const envelope::CodeFields& fields) {
   const auto first = fields.local_names.begin();
   const std::vector<std::string_view> arguments(
-      first, first + static_cast<std::ptrdiff_t>(envelope::argument_names_in(fields)));
+      first, first + static_cast<std::ptrdiff_t>(envelope::parameter_count_of(fields)));
   return new_tuple({number(fields.argument_count), number(fields.positional_only_count),
                     number(fields.keyword_only_count), number(fields.flags),
                     names(arguments), names(envelope::free_names_of(fields))});
