@@ -146,9 +146,8 @@ void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks
     if (is_ours && hooks.is_rewalkable() &&
         py::get_attribute(raised.get(), "_explanation").get() == Py_None) {
       const Ref explanation = new_explanation(py::explain(state, object, hooks));
-      Ref::steal(PyObject_CallFunctionObjArgs(
-          py::late(state, &py::LateHelpers::complete_error), raised.get(),
-          explanation.get(), nullptr));
+      py::call(py::late(state, &py::LateHelpers::complete_error), raised.get(),
+               explanation.get());
     }
   } catch (const PyError&) {
     // The error of dumps() is the important one.

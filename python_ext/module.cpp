@@ -276,7 +276,7 @@ PyMethodDef kMethods[] = {
 void demand_gil() {
   PyObject* is_enabled = PySys_GetObject("_is_gil_enabled");
   if (is_enabled == nullptr) return;  // Before 3.13 every Python has the GIL.
-  const Ref answer = Ref::steal(PyObject_CallNoArgs(is_enabled));
+  const Ref answer = waybill::py::call(is_enabled);
   if (is_true(answer.get())) return;
   PyErr_SetString(PyExc_ImportError,
                   "waybill needs the GIL, and this Python runs with the GIL off; leave "

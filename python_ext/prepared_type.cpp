@@ -38,8 +38,7 @@ void warn_if_large(PyObject* self, PyObject* payload, const Ref& positional,
   if (fields.warn == nullptr || PyBytes_GET_SIZE(payload) <= fields.warn_above) return;
   const Ref size = Ref::steal(PyLong_FromSsize_t(PyBytes_GET_SIZE(payload)));
   const Ref warn = Ref::share(fields.warn);  // The call may clear the field.
-  Ref::steal(PyObject_CallFunctionObjArgs(warn.get(), size.get(), positional.get(),
-                                          named.get(), nullptr));
+  py::call(warn.get(), size.get(), positional.get(), named.get());
 }
 
 // Warns if the function alone is large, and adds its size to the threshold of calls, so

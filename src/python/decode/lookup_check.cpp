@@ -33,7 +33,7 @@ OwnName own_name(const State& state, PyTypeObject* type) {
 // The name of a method of a type.
 OwnName method_name(const State& state, PyTypeObject* type, PyObject* method) {
   OwnName own = own_name(state, type);
-  const Ref name = Ref::steal(PyObject_GetAttr(method, state.names.name.get()));
+  const Ref name = get_attribute(method, state.names.name);
   own.name = Ref::steal(PyUnicode_FromFormat("%U.%U", own.name.get(), name.get()));
   return own;
 }
@@ -56,8 +56,8 @@ OwnName own_name(const State& state, PyObject* object) {
   } else if (!PyFunction_Check(object)) {
     return PyCallable_Check(object) != 0 ? own_name(state, Py_TYPE(object)) : OwnName();
   }
-  return {Ref::steal(PyObject_GetAttr(object, state.names.module.get())),
-          Ref::steal(PyObject_GetAttr(object, state.names.qualname.get()))};
+  return {get_attribute(object, state.names.module),
+          get_attribute(object, state.names.qualname)};
 }
 
 }  // namespace

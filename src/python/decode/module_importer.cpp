@@ -49,8 +49,7 @@ Ref make_placeholder(const State& state, PyObject* name) {
     restore_error(error);
     throw PyError();
   }
-  return Ref::steal(PyObject_CallFunctionObjArgs(state.stand_in_for.get(), name,
-                                                 error.get(), nullptr));
+  return call(state.stand_in_for.get(), name, error.get());
 }
 
 // Registers a pending submodule again, where Python supports it (3.15). The payload
@@ -59,8 +58,7 @@ void import_lazily(const State& state, const Renaming& renaming,
                    const ImportRecord& record) {
   Ref name = new_text(record.module);
   if (Ref renamed = renaming.module(name.get())) name = std::move(renamed);
-  Ref::steal(PyObject_CallFunctionObjArgs(state.make_lazy_import.get(), name.get(),
-                                          Py_None, nullptr));
+  call(state.make_lazy_import.get(), name.get(), Py_None);
 }
 
 }  // namespace

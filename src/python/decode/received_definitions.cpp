@@ -84,9 +84,8 @@ Ref ReceivedDefinitions::local_id(PyObject* id) {
   read_sources();
   const auto found = class_sources_.find(as_text(bytes_of(id)));
   if (found == class_sources_.end()) return {};
-  Ref other = Ref::steal(
-      PyObject_CallMethodOneArg(state_.tracker.get(), state_.names.find_by_text.get(),
-                                new_bytes(found->second.text_id).get()));
+  Ref other = call_method(state_.tracker.get(), state_.names.find_by_text,
+                          new_bytes(found->second.text_id).get());
   return other.get() == Py_None ? Ref() : other;
 }
 
@@ -95,9 +94,8 @@ void ReceivedDefinitions::record_source_id(PyObject* id, PyObject* type) {
   read_sources();
   const auto found = class_sources_.find(as_text(bytes_of(id)));
   if (found == class_sources_.end()) return;
-  Ref::steal(PyObject_CallMethodObjArgs(
-      state_.tracker.get(), state_.names.set_text_id.get(), type,
-      new_bytes(found->second.text_id).get(), nullptr));
+  call_method(state_.tracker.get(), state_.names.set_text_id, type,
+              new_bytes(found->second.text_id).get());
 }
 
 void ReceivedDefinitions::set_first_line(PyObject* id, PyObject* type) {
@@ -144,8 +142,7 @@ Ref ReceivedDefinitions::module_for(PyObject* globals) {
 }
 
 Ref ReceivedDefinitions::claim(PyObject* id, PyObject* object, bool& is_existing) {
-  Ref answer = Ref::steal(PyObject_CallMethodObjArgs(
-      state_.tracker.get(), state_.names.claim.get(), id, object, nullptr));
+  Ref answer = call_method(state_.tracker.get(), state_.names.claim, id, object);
   PyObject* winner = PyTuple_GET_ITEM(answer.get(), 0);
   is_existing = PyTuple_GET_ITEM(answer.get(), 1) == Py_True;
   if (!is_existing) open_claims_.push_back(Ref::share(id));
@@ -156,8 +153,7 @@ void ReceivedDefinitions::close_claim(PyObject* id, PyObject* object) {
   const auto found = std::find_if(open_claims_.begin(), open_claims_.end(),
                                   [&](const Ref& open) { return open.get() == id; });
   if (found == open_claims_.end()) return;
-  Ref::steal(PyObject_CallMethodObjArgs(state_.tracker.get(), state_.names.close.get(),
-                                        id, object, nullptr));
+  call_method(state_.tracker.get(), state_.names.close, id, object);
   open_claims_.erase(found);
 }
 
@@ -184,8 +180,7 @@ Ref ReceivedDefinitions::inherited_new(PyTypeObject* type) const {
     if (raw_get(dict.get(), state_.names.new_.get()) == nullptr) continue;
     const bool is_open = std::ranges::find(open_types_, base) != open_types_.end();
     if (!is_open) {
-      return is_skipped ? Ref::steal(PyObject_GetAttr(base, state_.names.new_.get()))
-                        : Ref();
+      return is_skipped ? get_attribute(base, state_.names.new_) : Ref();
     }
     is_skipped = true;
   }
@@ -196,22 +191,20 @@ void ReceivedDefinitions::add_members(const Frame& frame, PyObject* type) {
   // With a home state, the namespace is that of another process.
   const bool has_home_state = frame.left > 1;
   if (has_home_state || Py_IS_TYPE(type, &PyType_Type)) return;
-  Ref::steal(PyObject_CallMethodObjArgs(
-      merge(), state_.names.add_members.get(), frame.part<NodeTag::kClass>("id"), type,
-      frame.part<NodeTag::kClass>("namespace"), nullptr));
+  call_method(merge(), state_.names.add_members, frame.part<NodeTag::kClass>("id"),
+              type, frame.part<NodeTag::kClass>("namespace"));
 }
 
 void ReceivedDefinitions::add_class(const Frame& frame, std::size_t size_in_payload) {
   const Ref size = Ref::steal(PyLong_FromSize_t(size_in_payload));
   constexpr PartOf<NodeTag::kClass> kHomeState = "home_state";
   const bool has_home_state = frame.node->children.size() > kHomeState.position;
-  Ref::steal(PyObject_CallMethodObjArgs(
-      merge(), state_.names.add.get(), frame.part<NodeTag::kClass>("id"),
-      frame.object.get(), frame.is_existing ? Py_True : Py_False,
-      frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
-      frame.part<NodeTag::kClass>("namespace"),
-      frame.part<NodeTag::kClass>("attributes"),
-      has_home_state ? frame.part(kHomeState) : Py_Ellipsis, size.get(), nullptr));
+  call_method(merge(), state_.names.add, frame.part<NodeTag::kClass>("id"),
+              frame.object.get(), frame.is_existing ? Py_True : Py_False,
+              frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
+              frame.part<NodeTag::kClass>("namespace"),
+              frame.part<NodeTag::kClass>("attributes"),
+              has_home_state ? frame.part(kHomeState) : Py_Ellipsis, size.get());
   if (kHasClassLines) {
     lines_pending_.push_back({Ref::share(frame.part<NodeTag::kClass>("id")),
                               Ref::share(frame.object.get())});
@@ -219,8 +212,7 @@ void ReceivedDefinitions::add_class(const Frame& frame, std::size_t size_in_payl
 }
 
 void ReceivedDefinitions::add_module(PyObject* module, PyObject* is_part) {
-  Ref::steal(PyObject_CallMethodObjArgs(merge(), state_.names.add_module.get(), module,
-                                        is_part, nullptr));
+  call_method(merge(), state_.names.add_module, module, is_part);
 }
 
 bool ReceivedDefinitions::add_imports(PyObject* modules) {
@@ -233,16 +225,14 @@ bool ReceivedDefinitions::add_imports(PyObject* modules) {
     }
   }
   const CollectorPause::Break others(collector_);
-  Ref::steal(
-      PyObject_CallMethodOneArg(merge(), state_.names.add_imports.get(), modules));
+  call_method(merge(), state_.names.add_imports, modules);
   return true;
 }
 
 PyObject* ReceivedDefinitions::merge() {
   if (!merge_) {
-    merge_ = Ref::steal(PyObject_CallFunctionObjArgs(
-        state_.make_merge.get(), hooks_.resets_classes ? Py_True : Py_False,
-        hooks_.class_state != nullptr ? hooks_.class_state : Py_None, nullptr));
+    merge_ = call(state_.make_merge.get(), hooks_.resets_classes ? Py_True : Py_False,
+                  hooks_.class_state != nullptr ? hooks_.class_state : Py_None);
   }
   return merge_.get();
 }
@@ -278,9 +268,8 @@ Ref ReceivedDefinitions::resolve_early(std::size_t number, PyObject* value) {
       reinterpret_cast<const char*>(id.data()), static_cast<Py_ssize_t>(id.size())));
   const Ref name = text(target->name);
   const Ref key = target->is_entry ? text(target->key) : Ref::share(Py_None);
-  return Ref::steal(PyObject_CallMethodObjArgs(merge(), state_.names.settle.get(),
-                                               its_id.get(), name.get(), key.get(),
-                                               value, nullptr));
+  return call_method(merge(), state_.names.settle, its_id.get(), name.get(), key.get(),
+                     value);
 }
 
 void ReceivedDefinitions::report_node(std::size_t start, PyObject* object,
@@ -301,7 +290,7 @@ void ReceivedDefinitions::report_node(std::size_t start, PyObject* object,
 void ReceivedDefinitions::apply() {
   const CollectorPause::Break others(collector_);
   if (merge_) {
-    Ref::steal(PyObject_CallMethodNoArgs(merge_.get(), state_.names.apply.get()));
+    call_method(merge_.get(), state_.names.apply);
     is_merged_ = true;
   }
   for (const auto& [id, type] : std::exchange(lines_pending_, {})) {

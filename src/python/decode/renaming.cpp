@@ -119,8 +119,7 @@ Ref Renaming::environment() const {
 
 void Renaming::explain(PyObject* error, PyObject* module, PyObject* path) const {
   const Ref sender = environment();
-  Ref::steal(PyObject_CallFunctionObjArgs(late(state_, &LateHelpers::explain_name),
-                                          error, module, path, sender.get(), nullptr));
+  call(late(state_, &LateHelpers::explain_name), error, module, path, sender.get());
 }
 
 }  // namespace waybill::py

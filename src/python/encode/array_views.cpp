@@ -74,10 +74,10 @@ Ref copy_in_order(const State& state, PyObject* object) {
     return {};
   }
   const Names& names = state.names;
-  const Ref flags = Ref::steal(PyObject_GetAttr(object, names.flags.get()));
-  const Ref in_order = Ref::steal(PyObject_GetAttr(flags.get(), names.forc.get()));
-  const Ref dtype = Ref::steal(PyObject_GetAttr(object, names.dtype.get()));
-  const Ref fields = Ref::steal(PyObject_GetAttr(dtype.get(), names.names.get()));
+  const Ref flags = get_attribute(object, names.flags);
+  const Ref in_order = get_attribute(flags.get(), names.forc);
+  const Ref dtype = get_attribute(object, names.dtype);
+  const Ref fields = get_attribute(dtype.get(), names.names);
   if (in_order.get() == Py_True && fields.get() == Py_None) return {};
   return null_if_none(call(state.copy_in_order.get(), object));
 }

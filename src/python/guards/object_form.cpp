@@ -283,8 +283,7 @@ ReducedForm reduced_form_of(const State& state, PyObject* object) {
     return {call_of(type_of(object), {state.empty_dict.get()}), {}};
   }
   if (is_field_of_named_tuple(object)) {
-    const Ref answer =
-        Ref::steal(PyObject_CallMethodNoArgs(object, state.names.reduce.get()));
+    const Ref answer = call_method(object, state.names.reduce);
     return {call_of(answer.get()), {}};
   }
   if (GlobalName place = find_in_type(state, object); place.module) return {{}, place};

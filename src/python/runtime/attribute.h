@@ -18,6 +18,10 @@ inline Ref get_attribute(PyObject* object, const char* name) {
   return Ref::steal(PyObject_GetAttr(object, interned(name).get()));
 }
 
+inline Ref get_attribute(PyObject* object, const Ref& name) {
+  return Ref::steal(PyObject_GetAttr(object, name.get()));
+}
+
 // Clears the current error if it is of this kind, and throws PyError for any other. For
 // C functions that fail when there is nothing to find.
 inline void ignore_error(PyObject* kind) {

@@ -54,15 +54,13 @@ Ref own_id(const State& state, PyObject* object) {
   if (PyObject* entry = tracked_entry(state, object)) {
     return Ref::share(PyTuple_GET_ITEM(entry, 1));
   }
-  return Ref::steal(
-      PyObject_CallMethodOneArg(state.tracker.get(), state.names.id_of.get(), object));
+  return call_method(state.tracker.get(), state.names.id_of, object);
 }
 
 Ref text_id_of(const State& state, PyObject* type, bool is_asked) {
   if (!is_asked && PyDict_GET_SIZE(state.text_ids.get()) == 0) return {};
-  return null_if_none(Ref::steal(
-      PyObject_CallMethodObjArgs(state.tracker.get(), state.names.text_id_of.get(),
-                                 type, is_asked ? Py_True : Py_False, nullptr)));
+  return null_if_none(call_method(state.tracker.get(), state.names.text_id_of, type,
+                                  is_asked ? Py_True : Py_False));
 }
 
 // Objects with equal content have equal ids. In one payload the second object gets the
@@ -85,8 +83,7 @@ Ref ObjectIds::id_of(const State& state, PyObject* object) {
   Ref id = own_id(state, object);
   if (!PyType_Check(object)) id = distinguish(std::move(id), object);
   if (object_with_id(state, id.get()).get() != object) {
-    Ref::steal(PyObject_CallMethodObjArgs(state.tracker.get(), state.names.sent.get(),
-                                          id.get(), object, nullptr));
+    call_method(state.tracker.get(), state.names.sent, id.get(), object);
   }
   return id;
 }

@@ -82,6 +82,15 @@ Ref call(PyObject* callable, Arguments*... arguments) {
       sizeof...(arguments) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
 }
 
+// Calls a method by its name. Throws PyError.
+template <typename... Arguments>
+Ref call_method(PyObject* object, const Ref& name, Arguments*... arguments) {
+  PyObject* slot_and_arguments[] = {nullptr, object, arguments...};
+  return Ref::steal(PyObject_VectorcallMethod(
+      name.get(), slot_and_arguments + 1,
+      (1 + sizeof...(arguments)) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+}
+
 // `object`, or null if it is None.
 inline Ref null_if_none(Ref object) {
   return object.get() == Py_None ? Ref() : std::move(object);

@@ -216,7 +216,7 @@ void init_state(State& state) {
   check(magic == -1 ? -1 : 0);
   state.python = {kPythonVersion / 100, kPythonVersion % 100,
                   static_cast<std::uint32_t>(magic) & 0xffff};
-  state.empty = Ref::steal(PyObject_CallNoArgs(as_object(&PyBaseObject_Type)));
+  state.empty = call(as_object(&PyBaseObject_Type));
 }
 
 PyObject* late(const State& state, Ref LateHelpers::* helper) {

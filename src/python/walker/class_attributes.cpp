@@ -51,9 +51,7 @@ bool is_empty_frozendict(PyObject* value) {
 
 Ref parts_of_wrapper(const State& state, PyObject* wrapper) {
   const Names& names = state.names;
-  const auto part = [&](const Ref& name) {
-    return Ref::steal(PyObject_GetAttr(wrapper, name.get()));
-  };
+  const auto part = [&](const Ref& name) { return get_attribute(wrapper, name); };
   if (!Py_IS_TYPE(wrapper, &PyProperty_Type)) {
     return Ref::steal(PyTuple_Pack(1, part(names.func).get()));
   }

@@ -117,9 +117,8 @@ Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
   const Ref unit = tuple_of(unit_at(body));
   const Ref file = location.file ? location.file : state_.intern_table.get("<waybill>");
   const Ref line = number(location.line);
-  Ref code = Ref::steal(PyObject_CallFunctionObjArgs(
-      late(state_, &LateHelpers::compile_source), unit.get(),
-      signature_of(fields).get(), file.get(), line.get(), nullptr));
+  Ref code = call(late(state_, &LateHelpers::compile_source), unit.get(),
+                  signature_of(fields).get(), file.get(), line.get());
   if (!PyCode_Check(code.get())) {
     PyErr_SetString(PyExc_SystemError, "compiling a source unit must give code");
     throw PyError();
@@ -143,8 +142,7 @@ void UnitCompiler::attach_source(std::size_t body, PyObject* code) const {
   const Ref unit = tuple_of(unit_at(body));
   record_source(body, info);
   const Ref line = number(static_cast<std::uint64_t>(info.code->co_firstlineno));
-  Ref::steal(PyObject_CallFunctionObjArgs(late(state_, &LateHelpers::keep_source),
-                                          unit.get(), code, line.get(), nullptr));
+  call(late(state_, &LateHelpers::keep_source), unit.get(), code, line.get());
 }
 
 void UnitCompiler::record_source(std::size_t body, CodeInfo& info) const {

@@ -36,7 +36,7 @@ Ref follow(Ref object, PyObject* path, const LookupCheck& check) {
   for (Py_ssize_t start = 0; start <= length;) {
     const Py_ssize_t end = end_of_name(path, start);
     const Ref name = Ref::steal(PyUnicode_Substring(path, start, end));
-    object = Ref::steal(PyObject_GetAttr(object.get(), name.get()));
+    object = get_attribute(object.get(), name);
     start = end + 1;
     if (start > length) break;
     const Ref rest = Ref::steal(PyUnicode_Substring(path, start, length));
@@ -79,8 +79,7 @@ struct GlobalRequest {
 // Calls find_class(), which also imports.
 Ref call_find_class(const GlobalRequest& global, const LookupCheck& check,
                     PyObject* module, PyObject* path) {
-  Ref object = Ref::steal(PyObject_CallFunctionObjArgs(
-      global.decoder.hooks().find_class, module, path, nullptr));
+  Ref object = call(global.decoder.hooks().find_class, module, path);
   check.check_object(object.get());
   return object;
 }

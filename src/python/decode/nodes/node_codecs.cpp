@@ -40,10 +40,9 @@ Ref make_range(GraphDecoder& decoder, Frame& frame) {
     decoder.fail(ErrorCode::kMalformed,
                  "a range should have three ints, and a step other than 0");
   }
-  Ref range = Ref::steal(PyObject_CallFunctionObjArgs(
+  Ref range = call(
       reinterpret_cast<PyObject*>(&PyRange_Type), frame.part<NodeTag::kRange>("start"),
-      frame.part<NodeTag::kRange>("stop"), frame.part<NodeTag::kRange>("step"),
-      nullptr));
+      frame.part<NodeTag::kRange>("stop"), frame.part<NodeTag::kRange>("step"));
   const std::size_t most = decoder.limits().max_unfolded;
   if (most == Limits::kNone) return range;
   const Py_ssize_t length = PyObject_Size(range.get());
@@ -86,7 +85,7 @@ Ref load_persistent(GraphDecoder& decoder, Frame& frame) {
                  "an object with a persistent id, which only an Unpickler with "
                  "persistent_load() can find");
   }
-  return Ref::steal(PyObject_CallOneArg(load, frame.part<NodeTag::kPersistent>("id")));
+  return call(load, frame.part<NodeTag::kPersistent>("id"));
 }
 
 Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
@@ -208,8 +207,7 @@ Ref make_lazy_import(GraphDecoder& decoder, Frame& frame) {
   } else if (Ref other = renaming.module(module.get())) {
     module = std::move(other);
   }
-  return Ref::steal(PyObject_CallFunctionObjArgs(decoder.state().make_lazy_import.get(),
-                                                 module.get(), name.get(), nullptr));
+  return call(decoder.state().make_lazy_import.get(), module.get(), name.get());
 }
 
 Ref class_dict(GraphDecoder& decoder, Frame& frame) {
@@ -239,13 +237,12 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
       return existing;
     }
   }
-  Ref made = Ref::steal(PyObject_CallFunctionObjArgs(
-      decoder.class_maker(), frame.part<NodeTag::kClass>("metaclass"),
-      frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
-      frame.part<NodeTag::kClass>("namespace"),
-      definitions.has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True
-                                                                      : Py_False,
-      nullptr));
+  Ref made =
+      call(decoder.class_maker(), frame.part<NodeTag::kClass>("metaclass"),
+           frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
+           frame.part<NodeTag::kClass>("namespace"),
+           definitions.has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True
+                                                                           : Py_False);
   if (id == Py_None) return made;
   Ref claimed = definitions.claim(id, made.get(), frame.is_existing);
   definitions.record_source_id(id, claimed.get());
@@ -256,8 +253,7 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
 Ref finish_class(GraphDecoder& decoder, Frame& frame) {
   PyObject* id = frame.part<NodeTag::kClass>("id");
   if (!frame.is_existing) {
-    Ref::steal(
-        PyObject_CallOneArg(decoder.state().finish_class.get(), frame.object.get()));
+    call(decoder.state().finish_class.get(), frame.object.get());
     decoder.received_definitions().close_claim(id, frame.object.get());
   }
   if (id != Py_None && PyType_Check(frame.object.get())) {
@@ -335,8 +331,7 @@ void set_class_attribute(const State& state, PyObject* cls, PyObject* name,
     check(PyObject_SetAttr(cls, name, value));
     return;
   }
-  Ref::steal(PyObject_CallFunctionObjArgs(state.set_class_attribute.get(), cls, name,
-                                          value, nullptr));
+  call(state.set_class_attribute.get(), cls, name, value);
 }
 
 void set_function_field(GraphDecoder& decoder, PyObject* function,
@@ -365,9 +360,7 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
   }
   if (kKeepsAnnotations && PyFunction_Check(function) &&
       static_cast<FunctionField>(field) == FunctionField::kAnnotate) {
-    Ref::steal(PyObject_CallFunctionObjArgs(
-        late(decoder.state(), &LateHelpers::set_annotations), function, value,
-        nullptr));
+    call(late(decoder.state(), &LateHelpers::set_annotations), function, value);
     return;
   }
   const char* attribute = attribute_of_function(static_cast<FunctionField>(field));

@@ -59,13 +59,13 @@ void demand_accepted(GraphDecoder& decoder, PyObject* callable, PyObject* list) 
 void add_items(const State& state, PyObject* object, PyObject* items) {
   // Prefers extend(), as pickle does: an overridden append() is not called.
   if (Ref extend = attribute_or_null(object, state.names.extend)) {
-    Ref::steal(PyObject_CallOneArg(extend.get(), items));
+    call(extend.get(), items);
     return;
   }
   const Ref append = get_attribute(object, "append");
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items); ++i) {
     const Ref item = Ref::share(PyList_GET_ITEM(items, i));
-    Ref::steal(PyObject_CallOneArg(append.get(), item.get()));
+    call(append.get(), item.get());
   }
 }
 
@@ -127,7 +127,7 @@ void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
   const Names& names = decoder.state().names;
   const Ref dict = is_proxy(object)
                        ? Ref::steal(PyObject_GenericGetDict(object, nullptr))
-                       : Ref::steal(PyObject_GetAttr(object, names.dict.get()));
+                       : get_attribute(object, names.dict);
   const bool is_dict = PyDict_CheckExact(dict.get());
   Py_ssize_t position = 0;
   PyObject *name, *value;
@@ -145,8 +145,7 @@ void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
 // Redirects deferred entries of the state to the instance's dict.
 void move_deferred_entries(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
   if (!PyDict_Check(entries) || !decoder.has_deferred_entries(entries)) return;
-  const Ref dict =
-      Ref::steal(PyObject_GetAttr(object, decoder.state().names.dict.get()));
+  const Ref dict = get_attribute(object, decoder.state().names.dict);
   if (PyDict_CheckExact(dict.get())) decoder.move_deferred_entries(entries, dict.get());
 }
 
@@ -167,15 +166,15 @@ Ref setter_of(const State& state, PyObject* object) {
 // needs none.
 bool set_foreign_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   if (!decoder.code().is_foreign()) return false;
-  const Ref is_set = Ref::steal(PyObject_CallFunctionObjArgs(
-      late(decoder.state(), &LateHelpers::set_foreign_state), object, value, nullptr));
+  const Ref is_set =
+      call(late(decoder.state(), &LateHelpers::set_foreign_state), object, value);
   return is_set.get() == Py_True;
 }
 
 void set_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   if (value == Py_None || set_foreign_state(decoder, object, value)) return;
   if (Ref setter = setter_of(decoder.state(), object)) {
-    Ref::steal(PyObject_CallOneArg(setter.get(), value));
+    call(setter.get(), value);
     return;
   }
   if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 2) {
@@ -210,7 +209,7 @@ void finish(GraphDecoder& decoder, const Frame& frame, PyObject* callable,
   if (item_count != 0) add_items(decoder.state(), object, items);
   if (pair_count != 0) add_pairs(object, pairs);
   if (setter != nullptr) {
-    Ref::steal(PyObject_CallFunctionObjArgs(setter, object, value, nullptr));
+    call(setter, object, value);
   } else {
     set_state(decoder, object, value);
   }
@@ -249,7 +248,7 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
   // A __new__ with arguments has to be called.
   if (PyTuple_GET_SIZE(arguments.get()) == 0 && PyDict_GET_SIZE(keywords) == 0) {
     if (const Ref inherited = decoder.received_definitions().inherited_new(cls)) {
-      return Ref::steal(PyObject_CallOneArg(inherited.get(), type));
+      return call(inherited.get(), type);
     }
   }
   return Ref::steal(cls->tp_new(cls, arguments.get(),

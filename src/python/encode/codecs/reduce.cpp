@@ -49,8 +49,8 @@ bool lists_elements(const State& state, PyObject* object) {
   if (Py_TYPE(object)->tp_iter != base->tp_iter) return false;
   for (const Ref& name : {state.names.reduce, state.names.reduce_ex}) {
     auto* own = type_of(object);
-    const Ref found = Ref::steal(PyObject_GetAttr(own, name.get()));
-    const Ref builtin = Ref::steal(PyObject_GetAttr(as_object(base), name.get()));
+    const Ref found = get_attribute(own, name);
+    const Ref builtin = get_attribute(as_object(base), name);
     if (found.get() != builtin.get()) return false;
   }
   return true;
@@ -196,7 +196,7 @@ Ref own_reducer(const State& state, PyObject* object) {
   }
   const Ref name = name_of_type(state, type);
   if (PyObject* row = raw_get(state.named_reducers.get(), name.get())) {
-    Ref module = Ref::steal(PyObject_GetAttr(key, state.names.module.get()));
+    Ref module = get_attribute(key, state.names.module);
     if (PyObject* reducer = raw_get(row, module.get())) return Ref::share(reducer);
   }
   // abc and frameworks derive classes from the wrappers.

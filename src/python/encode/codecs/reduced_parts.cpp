@@ -71,8 +71,7 @@ void demand_class_first(EncodeContext& context, PyObject* object, const Reduced&
   }
   if (type == type_of(object)) return;
   // A proxy may travel as its referent, whose class it returns as __class__.
-  const Ref shown =
-      Ref::steal(PyObject_GetAttr(object, context.state.names.class_.get()));
+  const Ref shown = get_attribute(object, context.state.names.class_);
   if (shown.get() != type) {
     context.fail("first argument to " + name + "() must be the object's own class");
   }
@@ -281,8 +280,7 @@ bool asks_type(const State& state, PyObject* object, PyObject* answer) {
       PyTuple_GET_SIZE(answer) != 2) {
     return false;
   }
-  const Ref own =
-      Ref::steal(PyObject_CallMethodNoArgs(object, state.names.reduce.get()));
+  const Ref own = call_method(object, state.names.reduce);
   const int is_own = PyObject_RichCompareBool(own.get(), answer, Py_EQ);
   check(is_own);
   return is_own == 1;
