@@ -10,6 +10,7 @@
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
+#include "python/walker/class_attributes.h"
 #include "python/walker/code_info.h"
 
 namespace waybill::py {
@@ -29,17 +30,14 @@ bool is_of_functools(const State& state, PyObject* object, const char* name) {
   if (module == nullptr) return false;
   PyObject* type =
       raw_get(PyModule_GetDict(module), state.intern_table.get(name).get());
-  return type == reinterpret_cast<PyObject*>(Py_TYPE(object));
+  return type == type_of(object);
 }
 
 bool is_method(const State& state, PyObject* attribute, int depth) {
   if (PyFunction_Check(attribute)) return true;
   const std::span<const char* const> names = wrapped_in(state, attribute);
   if (names.empty()) {
-    PyTypeObject* type = Py_TYPE(attribute);
-    return PyType_IsSubtype(type, &PyProperty_Type) ||
-           PyType_IsSubtype(type, &PyClassMethod_Type) ||
-           PyType_IsSubtype(type, &PyStaticMethod_Type);
+    return wrapper_among_bases(Py_TYPE(attribute)) != nullptr;
   }
   if (depth >= kMaxDepth) return false;
   return std::ranges::all_of(names, [&](const char* name) {
@@ -62,13 +60,12 @@ bool any_code(PyObject* code, Predicate predicate) {
   while (!left.empty()) {
     const Ref next = std::move(left.back());
     left.pop_back();
-    auto* object = reinterpret_cast<PyCodeObject*>(next.get());
+    auto* object = as_code(next.get());
     const CodeTables tables(object);
     const auto instructions =
         bytecode::read_instructions(kPythonVersion, tables.view().instructions);
     if (!instructions || predicate(object, tables.view(), *instructions)) return true;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_consts); ++i) {
-      PyObject* constant = PyTuple_GET_ITEM(object->co_consts, i);
+    for (PyObject* constant : items_of(object->co_consts)) {
       if (PyCode_Check(constant)) left.push_back(Ref::share(constant));
     }
   }
@@ -114,17 +111,16 @@ bool has_other_code(const State& state, PyObject* own, PyObject* value) {
 }
 
 void replace_items(PyObject* target, PyObject* source) {
-  if (PyDict_CheckExact(target) && PyDict_CheckExact(source)) {
-    const Ref old = Ref::steal(PyDict_Copy(target));
-    PyDict_Clear(target);
-    if (PyDict_Update(target, source) == 0) return;
-    const PendingError pending;
-    PyDict_Clear(target);
-    if (PyDict_Update(target, old.get()) != 0) PyErr_Clear();
-    pending.restore();
-    throw PyError();
+  if (!PyDict_CheckExact(target) || !PyDict_CheckExact(source)) {
+    raise(PyExc_TypeError, "replace_items() takes two dicts");
   }
-  PyErr_SetString(PyExc_TypeError, "replace_items() takes two dicts");
+  const Ref old = Ref::steal(PyDict_Copy(target));
+  PyDict_Clear(target);
+  if (PyDict_Update(target, source) == 0) return;
+  const PendingError pending;
+  PyDict_Clear(target);
+  if (PyDict_Update(target, old.get()) != 0) PyErr_Clear();
+  pending.restore();
   throw PyError();
 }
 
@@ -145,8 +141,7 @@ std::optional<std::vector<Ref>> names_of_functions(const State& state, PyObject*
   std::vector<Ref> found;
   const bool is_unreadable = any_code(code, [&](PyCodeObject* object, const CodeView&,
                                                 const std::vector<Instruction>&) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object->co_names); ++i) {
-      PyObject* name = PyTuple_GET_ITEM(object->co_names, i);
+    for (PyObject* name : items_of(object->co_names)) {
       PyObject* value = raw_get(globals, name);
       if (value != nullptr && PyFunction_Check(value) &&
           !find_by_own_name(state, value).module) {

@@ -46,7 +46,7 @@ bool is_same_metadata(const Ref& recorded, PyObject* current) {
 
 // Names, docstring and module of a function; borrowed.
 std::array<PyObject*, 4> metadata_of(PyObject* object) {
-  auto* function = reinterpret_cast<PyFunctionObject*>(object);
+  auto* function = as_function(object);
   return {function->func_name, function->func_qualname, function->func_doc,
           function->func_module};
 }
@@ -58,7 +58,7 @@ std::array<PyObject*, 4> metadata_of(PyObject* object) {
 template <typename VisitGlobal, typename Visit>
 bool ReceivedFunctions::all_of_reachable(const Function& recorded, PyObject* object,
                                          VisitGlobal visit_global, Visit visit) {
-  auto* function = reinterpret_cast<PyFunctionObject*>(object);
+  auto* function = as_function(object);
   const auto visit_cell = [&](PyObject* cell) {
     return visit(PyCell_Check(cell) ? PyCell_GET(cell) : nullptr);
   };
@@ -306,7 +306,7 @@ bool ReceivedClass::record(const State& state, PyObject* type) {
   if (!PyType_Check(type) || identified_object(state, id_.get()).get() != type) {
     return false;
   }
-  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  auto* cls = as_type(type);
   const std::uint32_t version = assigned_version(cls, state.names.reduce_ex.get());
   if (version == 0) return false;
   is_home_ = is_home(state, type);
@@ -320,8 +320,7 @@ bool ReceivedClass::record(const State& state, PyObject* type) {
   // Recording what methods reach may run code.
   const Ref dict = type_dict(cls);
   const Ref names = Ref::steal(PyDict_Keys(dict.get()));
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names.get()); ++i) {
-    PyObject* name = PyList_GET_ITEM(names.get(), i);
+  for (PyObject* name : items_of(names.get())) {
     PyObject* found = raw_get(dict.get(), name);
     if (found == nullptr) return false;
     const Ref attribute = Ref::share(found);
@@ -358,7 +357,7 @@ bool ReceivedClass::record_functions(const State& state, PyObject* attribute,
 bool ReceivedClass::has_referenced_methods() const {
   const Ref type = weakly_referenced(type_.get());
   if (!type || has_inner_wrappers_ || methods_.is_referenced_elsewhere()) return true;
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type.get()));
+  const Ref dict = type_dict(as_type(type.get()));
   return std::ranges::any_of(wrappers_, [&](const Ref& name) {
     PyObject* wrapper = raw_get(dict.get(), name.get());
     return wrapper == nullptr || Py_REFCNT(wrapper) > kExpectedReferences;
@@ -368,7 +367,7 @@ bool ReceivedClass::has_referenced_methods() const {
 Ref ReceivedClass::find(const State& state) const {
   if (version_ == 0) return {};
   Ref type = weakly_referenced(type_.get());
-  if (!type || type_version(reinterpret_cast<PyTypeObject*>(type.get())) != version_ ||
+  if (!type || type_version(as_type(type.get())) != version_ ||
       identified_object(state, id_.get()).get() != type.get() ||
       // Only a fork moves a class away from home, and a fork clears the caches.
       (!is_home_ && raw_get(state.class_serials.get(), id_.get()) != serial_.get()) ||

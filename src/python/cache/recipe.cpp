@@ -28,7 +28,7 @@ Ref attribute_of_module(const State& state, PyObject* module, PyObject* name) {
 
 Ref method_of_type(PyObject* object, PyObject* name) {
   if (!PyType_Check(object)) return {};
-  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  auto* type = as_type(object);
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return {};
   PyObject* value = raw_get(type_dict(type).get(), name);
   return value != nullptr && PyCFunction_CheckExact(value) ? Ref::share(value) : Ref();

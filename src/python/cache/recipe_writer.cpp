@@ -342,8 +342,8 @@ bool RecipeWriter::write_function(std::size_t offset, int depth) {
   // Methods of a reused class keep their globals. They would not see what the function
   // writes to its new ones.
   if (has_classes_ && can_write_globals(code.get())) return false;
-  if (static_cast<std::uint64_t>(PyCode_GetNumFree(
-          reinterpret_cast<PyCodeObject*>(code.get()))) != cell_count) {
+  if (static_cast<std::uint64_t>(PyCode_GetNumFree(as_code(code.get()))) !=
+      cell_count) {
     return false;
   }
   steps_.add(Action::kFunction, cell_count, std::move(code));

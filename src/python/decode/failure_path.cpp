@@ -100,7 +100,7 @@ void describe_failure(const State& state, std::span<const Frame> stack) {
           PyObject_CallMethod(raised.get(), "add_note", "s", message.c_str()))) {
     PyErr_Clear();
   }
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.get())), raised.get());
+  PyErr_SetObject(type_of(raised.get()), raised.get());
 }
 
 }  // namespace waybill::py

@@ -138,7 +138,7 @@ class GraphDecoder {
   // Whether a call of `callable` makes a dict, whose keys max_key_steps limits.
   bool counts_keys_of(PyObject* callable) const {
     return built_.keys.is_strict() && PyType_Check(callable) &&
-           PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(callable), &PyDict_Type);
+           PyType_IsSubtype(as_type(callable), &PyDict_Type);
   }
   // Entries of a dict that wait for their keys to be complete, and their redirection to
   // another dict.

@@ -43,12 +43,12 @@ OwnName method_name(const State& state, PyTypeObject* type, PyObject* method) {
 OwnName own_name(const State& state, PyObject* object) {
   if (PyMethod_Check(object)) return own_name(state, PyMethod_GET_FUNCTION(object));
   if (PyType_Check(object)) {
-    return own_name(state, reinterpret_cast<PyTypeObject*>(object));
+    return own_name(state, as_type(object));
   }
   if (PyCFunction_CheckExact(object)) {
     PyObject* self = PyCFunction_GET_SELF(object);
     if (self != nullptr && PyType_Check(self)) {
-      return method_name(state, reinterpret_cast<PyTypeObject*>(self), object);
+      return method_name(state, as_type(self), object);
     }
     if (self != nullptr && !PyModule_Check(self)) {
       return method_name(state, Py_TYPE(self), object);
@@ -85,9 +85,7 @@ void DeniedNames::find_all(PyObject* loaded) {
       if (!module.ends_with('*')) {
         add_module(loaded, new_text(module).get(), rule);
       } else if (rule.module != NamePattern()) {
-        Py_ssize_t position = 0;
-        PyObject *name, *value;
-        while (PyDict_Next(loaded, &position, &name, &value)) {
+        for (const auto& [name, _] : DictItems(loaded)) {
           if (PyUnicode_Check(name) && rule.module.matches(text_of(name))) {
             add_module(loaded, name, rule);
           }
@@ -114,9 +112,7 @@ void DeniedNames::add_module(PyObject* loaded, PyObject* module_name,
   const Ref exported = Ref::share(raw_get(members, new_text("__all__").get()));
   const bool has_list =
       exported && (PyList_Check(exported.get()) || PyTuple_Check(exported.get()));
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(members, &position, &name, &value)) {
+  for (const auto& [name, value] : DictItems(members)) {
     if (!PyUnicode_CheckExact(name) || PyModule_Check(value)) continue;
     const Ref own = own_name(state_, value).module;
     if (!own || !PyUnicode_Check(own.get())) continue;

@@ -32,8 +32,7 @@ bool can_hold_existing_class(const VerifiedEnvelope& envelope, std::size_t start
                            static_cast<char>(ExtType::kNode),
                            static_cast<char>(NodeTag::kClass)};
   const BytesView bytes = envelope->payload.bytes;
-  const std::string_view payload(reinterpret_cast<const char*>(bytes.data()),
-                                 bytes.size());
+  const std::string_view payload = as_text(bytes);
   const std::string_view tag(kTag, sizeof kTag);
   std::size_t at = payload.find(tag, start);
   for (; at != std::string_view::npos; at = payload.find(tag, at + 1)) {
@@ -84,9 +83,8 @@ Ref ReceivedDefinitions::local_id(PyObject* id) {
   read_sources();
   const auto found = class_sources_.find(as_text(bytes_of(id)));
   if (found == class_sources_.end()) return {};
-  Ref other = call_method(state_.tracker.get(), state_.names.find_by_text,
-                          new_bytes(found->second.text_id).get());
-  return other.get() == Py_None ? Ref() : other;
+  return null_if_none(call_method(state_.tracker.get(), state_.names.find_by_text,
+                                  new_bytes(found->second.text_id).get()));
 }
 
 void ReceivedDefinitions::record_source_id(PyObject* id, PyObject* type) {
@@ -104,7 +102,7 @@ void ReceivedDefinitions::set_first_line(PyObject* id, PyObject* type) {
   if (found == class_sources_.end() || found->second.first_line == 0) return;
   const std::uint32_t line = found->second.first_line;
   PyObject* name = state_.names.first_line.get();
-  const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(type));
+  const Ref dict = type_dict(as_type(type));
   if (raw_get(dict.get(), name) != nullptr) return;
   const Ref number = Ref::steal(PyLong_FromUnsignedLong(line));
   // As the class statement does, without calling the metaclass.
@@ -143,40 +141,33 @@ Ref ReceivedDefinitions::module_for(PyObject* globals) {
 
 Ref ReceivedDefinitions::claim(PyObject* id, PyObject* object, bool& is_existing) {
   Ref answer = call_method(state_.tracker.get(), state_.names.claim, id, object);
-  PyObject* winner = PyTuple_GET_ITEM(answer.get(), 0);
   is_existing = PyTuple_GET_ITEM(answer.get(), 1) == Py_True;
   if (!is_existing) open_claims_.push_back(Ref::share(id));
-  return Ref::share(winner);
+  return Ref::share(PyTuple_GET_ITEM(answer.get(), 0));
 }
 
 void ReceivedDefinitions::close_claim(PyObject* id, PyObject* object) {
-  const auto found = std::find_if(open_claims_.begin(), open_claims_.end(),
-                                  [&](const Ref& open) { return open.get() == id; });
+  const auto found = std::ranges::find(open_claims_, id, &Ref::get);
   if (found == open_claims_.end()) return;
   call_method(state_.tracker.get(), state_.names.close, id, object);
   open_claims_.erase(found);
 }
 
 bool ReceivedDefinitions::has_open_base(PyObject* bases) const {
-  for (PyObject* open : open_types_) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(bases); ++i) {
-      PyObject* base = PyList_GET_ITEM(bases, i);
-      if (PyType_Check(base) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(base),
-                                                 reinterpret_cast<PyTypeObject*>(open)))
-        return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(items_of(bases), [&](PyObject* base) {
+    return PyType_Check(base) && std::ranges::any_of(open_types_, [&](PyObject* open) {
+             return PyType_IsSubtype(as_type(base), as_type(open));
+           });
+  });
 }
 
 // An instance among the attributes of its class must be made without the class's own
 // __new__: that of a singleton, for instance, would look for the instance.
 Ref ReceivedDefinitions::inherited_new(PyTypeObject* type) const {
-  if (open_types_.empty() || type->tp_mro == nullptr) return {};
+  if (open_types_.empty()) return {};
   bool is_skipped = false;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
-    PyObject* base = PyTuple_GET_ITEM(type->tp_mro, i);
-    const Ref dict = type_dict(reinterpret_cast<PyTypeObject*>(base));
+  for (PyObject* base : items_of(type->tp_mro)) {
+    const Ref dict = type_dict(as_type(base));
     if (raw_get(dict.get(), state_.names.new_.get()) == nullptr) continue;
     const bool is_open = std::ranges::find(open_types_, base) != open_types_.end();
     if (!is_open) {
@@ -216,9 +207,7 @@ void ReceivedDefinitions::add_module(PyObject* module, PyObject* is_part) {
 }
 
 bool ReceivedDefinitions::add_imports(PyObject* modules) {
-  Py_ssize_t position = 0;
-  PyObject *name, *module;
-  while (PyDict_Next(modules, &position, &name, &module)) {
+  for (const auto& [_, module] : DictItems(modules)) {
     if (!PyModule_Check(module) ||
         find_own_module(PyModule_GetDict(module)) != module) {
       return false;
@@ -259,15 +248,9 @@ Ref ReceivedDefinitions::resolve_early(std::size_t number, PyObject* value) {
                                                &envelope::AttributeTarget::number);
   if (target == targets_.end() || target->number != number) return {};
   const CollectorPause::Break others(collector_);
-  const auto text = [](std::string_view view) {
-    return Ref::steal(
-        PyUnicode_FromStringAndSize(view.data(), static_cast<Py_ssize_t>(view.size())));
-  };
-  const BytesView id = target->class_id;
-  const Ref its_id = Ref::steal(PyBytes_FromStringAndSize(
-      reinterpret_cast<const char*>(id.data()), static_cast<Py_ssize_t>(id.size())));
-  const Ref name = text(target->name);
-  const Ref key = target->is_entry ? text(target->key) : Ref::share(Py_None);
+  const Ref its_id = new_bytes(target->class_id);
+  const Ref name = new_text(target->name);
+  const Ref key = target->is_entry ? new_text(target->key) : Ref::share(Py_None);
   return call_method(merge(), state_.names.settle, its_id.get(), name.get(), key.get(),
                      value);
 }

@@ -31,7 +31,7 @@ enum class Accepts : std::uint8_t {
   kUuid,        // Of state: None or a dict with the fields of a UUID, all small.
 };
 
-constexpr std::size_t kMaxSmallBytes = 64;
+constexpr Py_ssize_t kMaxSmallBytes = 64;
 constexpr std::size_t kMaxIntegerBytes = 17;
 constexpr Py_ssize_t kMaxText = 4096;
 constexpr Py_ssize_t kMaxParts = 1024;
@@ -79,18 +79,15 @@ constexpr StandardType kTypes[] = {
     {"uuid", "UUID", 1, {kSmall}, kUuid},
 };
 
+bool is_text_of(PyObject* value, Py_ssize_t most) {
+  return PyUnicode_CheckExact(value) && PyUnicode_GET_LENGTH(value) <= most;
+}
+
 bool is_small(PyObject* value) {
   if (value == Py_None || PyBool_Check(value)) return true;
   if (PyLong_CheckExact(value)) return integer_size(value) <= kMaxIntegerBytes;
-  if (PyBytes_CheckExact(value)) {
-    return static_cast<std::size_t>(PyBytes_GET_SIZE(value)) <= kMaxSmallBytes;
-  }
-  return PyUnicode_CheckExact(value) &&
-         static_cast<std::size_t>(PyUnicode_GET_LENGTH(value)) <= kMaxSmallBytes;
-}
-
-bool is_text_of(PyObject* value, Py_ssize_t most) {
-  return PyUnicode_CheckExact(value) && PyUnicode_GET_LENGTH(value) <= most;
+  if (PyBytes_CheckExact(value)) return PyBytes_GET_SIZE(value) <= kMaxSmallBytes;
+  return is_text_of(value, kMaxSmallBytes);
 }
 
 bool is_plain_data(PyObject* value) {
@@ -103,9 +100,7 @@ bool is_plain_data(PyObject* value) {
 bool is_uuid_state(PyObject* state) {
   if (state == Py_None) return true;
   if (!PyDict_CheckExact(state)) return false;
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(state, &position, &name, &value)) {
+  for (const auto& [name, value] : DictItems(state)) {
     const bool is_uuid_field = PyUnicode_CheckExact(name) &&
                                (PyUnicode_CompareWithASCIIString(name, "int") == 0 ||
                                 PyUnicode_CompareWithASCIIString(name, "is_safe") == 0);
@@ -169,7 +164,7 @@ bool is_in(std::string_view module, std::string_view package) {
 
 const StandardType* standard_type(const GraphDecoder& decoder, PyObject* callable) {
   if (!decoder.restricts_calls() || !PyType_Check(callable)) return nullptr;
-  auto* type = reinterpret_cast<PyTypeObject*>(callable);
+  auto* type = as_type(callable);
   const std::string_view whole(type->tp_name);
   const std::string_view name = whole.substr(whole.rfind('.') + 1);
   const auto* found = std::ranges::find(kTypes, name, &StandardType::name);
@@ -208,9 +203,7 @@ void demand_contents(GraphDecoder& decoder, const StandardType& type, PyObject* 
 void demand_no_shadow(GraphDecoder& decoder, PyObject* object, PyObject* name,
                       PyObject* value, bool is_set) {
   if (!decoder.forbids_code() || !PyUnicode_Check(name)) return;
-  PyObject* mro = Py_TYPE(object)->tp_mro;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
-    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(mro, i));
+  for (PyTypeObject* base : order_of(Py_TYPE(object))) {
     PyObject* found = raw_get(type_dict(base).get(), name);
     if (found == nullptr) continue;
     const PyTypeObject* kind = Py_TYPE(found);
@@ -223,7 +216,7 @@ void demand_no_shadow(GraphDecoder& decoder, PyObject* object, PyObject* name,
     if (replaces_all || (is_method && PyCallable_Check(value) != 0)) {
       decoder.fail(ErrorCode::kRefused, "state that replaces " +
                                             std::string(Py_TYPE(object)->tp_name) +
-                                            "." + std::string(text_of(name)) +
+                                            "." + text_of(name) +
                                             ", which needs a policy with `allow code`");
     }
     return;

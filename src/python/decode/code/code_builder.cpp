@@ -221,8 +221,7 @@ void CodeBuilder::compile_all(std::span<const std::uint32_t> uses) {
 Ref CodeBuilder::closure_for(PyObject* code, std::size_t body, PyObject* cells) {
   const std::vector<std::string_view> names =
       envelope::free_names_of(body_at(body).fields);
-  const Ref wanted =
-      Ref::steal(PyCode_GetFreevars(reinterpret_cast<PyCodeObject*>(code)));
+  const Ref wanted = Ref::steal(PyCode_GetFreevars(as_code(code)));
   const Py_ssize_t count = PyTuple_GET_SIZE(wanted.get());
   Ref closure = Ref::steal(PyTuple_New(count));
   for (Py_ssize_t i = 0; i < count; ++i) {

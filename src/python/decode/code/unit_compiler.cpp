@@ -120,8 +120,7 @@ Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
   Ref code = call(late(state_, &LateHelpers::compile_source), unit.get(),
                   signature_of(fields).get(), file.get(), line.get());
   if (!PyCode_Check(code.get())) {
-    PyErr_SetString(PyExc_SystemError, "compiling a source unit must give code");
-    throw PyError();
+    raise(PyExc_SystemError, "compiling a source unit must give code");
   }
   // The next receiver may need the source too.
   CodeInfos infos(state_);

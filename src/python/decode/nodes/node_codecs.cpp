@@ -40,9 +40,9 @@ Ref make_range(GraphDecoder& decoder, Frame& frame) {
     decoder.fail(ErrorCode::kMalformed,
                  "a range should have three ints, and a step other than 0");
   }
-  Ref range = call(
-      reinterpret_cast<PyObject*>(&PyRange_Type), frame.part<NodeTag::kRange>("start"),
-      frame.part<NodeTag::kRange>("stop"), frame.part<NodeTag::kRange>("step"));
+  Ref range =
+      call(as_object(&PyRange_Type), frame.part<NodeTag::kRange>("start"),
+           frame.part<NodeTag::kRange>("stop"), frame.part<NodeTag::kRange>("step"));
   const std::size_t most = decoder.limits().max_unfolded;
   if (most == Limits::kNone) return range;
   const Py_ssize_t length = PyObject_Size(range.get());
@@ -176,7 +176,7 @@ Ref make_function(GraphDecoder& decoder, Frame& frame) {
     closure = decoder.code().closure_for(code.get(), body, closure.get());
     count = PyTuple_GET_SIZE(closure.get());
   }
-  auto* code_object = reinterpret_cast<PyCodeObject*>(code.get());
+  auto* code_object = as_code(code.get());
   if (count != PyCode_GetNumFree(code_object)) {
     decoder.fail(ErrorCode::kMalformed, "a closure whose length is not that of code");
   }
@@ -216,7 +216,7 @@ Ref class_dict(GraphDecoder& decoder, Frame& frame) {
     decoder.fail(ErrorCode::kMalformed,
                  "the class dict of an object that is not a class");
   }
-  return type_dict(reinterpret_cast<PyTypeObject*>(type));
+  return type_dict(as_type(type));
 }
 
 Ref make_class(GraphDecoder& decoder, Frame& frame) {

@@ -19,8 +19,7 @@ namespace {
 using wire::NodeTag;
 
 bool is_opaque(const State& state, PyObject* object) {
-  return reinterpret_cast<PyObject*>(Py_TYPE(object)) ==
-         late(state, &LateHelpers::opaque);
+  return type_of(object) == late(state, &LateHelpers::opaque);
 }
 
 // The items of a list or tuple; none of another object.
@@ -134,7 +133,7 @@ Ref make_opaque(GraphDecoder& decoder, const Frame& frame, PyObject* error) {
     id = frame.part<NodeTag::kClass>("id");
   }
   PyObject* made = Py_None;
-  if (frame.object) made = reinterpret_cast<PyObject*>(Py_TYPE(frame.object.get()));
+  if (frame.object) made = type_of(frame.object.get());
   return call_payload(decoder, "stand_in",
                       {kind.get(), position.get(), error, id, made});
 }

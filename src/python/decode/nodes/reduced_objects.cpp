@@ -110,9 +110,7 @@ bool has_slot(PyObject* object, PyObject* name) {
 void set_attributes(GraphDecoder& decoder, PyObject* object, PyObject* attributes) {
   if (!has_entries(decoder, object, attributes)) return;
   const bool is_object_a_proxy = is_proxy(object);
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(attributes, &position, &name, &value)) {
+  for (const auto& [name, value] : DictItems(attributes)) {
     const Ref keep[] = {Ref::share(name), Ref::share(value)};
     demand_no_shadow(decoder, object, name, value, true);
     const bool is_plain = is_object_a_proxy || has_slot(object, name);
@@ -129,9 +127,7 @@ void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
                        ? Ref::steal(PyObject_GenericGetDict(object, nullptr))
                        : get_attribute(object, names.dict);
   const bool is_dict = PyDict_CheckExact(dict.get());
-  Py_ssize_t position = 0;
-  PyObject *name, *value;
-  while (PyDict_Next(entries, &position, &name, &value)) {
+  for (const auto& [name, value] : DictItems(entries)) {
     PyObject* key = Ref::share(name).release();
     if (PyUnicode_CheckExact(key)) PyUnicode_InternInPlace(&key);
     const Ref interned = Ref::steal(key);
@@ -233,10 +229,9 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
     decoder.fail(ErrorCode::kMalformed, "an instance of something that is not a class");
   }
   // Calls the slot, as pickle does: looking up __new__ would bind a method.
-  auto* cls = reinterpret_cast<PyTypeObject*>(type);
+  auto* cls = as_type(type);
   if (cls->tp_new == nullptr) {
-    PyErr_Format(PyExc_TypeError, "cannot create '%.200s' instances", cls->tp_name);
-    throw PyError();
+    raise(PyExc_TypeError, "cannot create '%.200s' instances", cls->tp_name);
   }
   demand_accepted(decoder, type, frame.part<NodeTag::kNewObject>("args"));
   const Ref arguments =
