@@ -184,8 +184,7 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, GraphDecoder& 
   if (lease != nullptr && has_code && !code.is_foreign()) {
     const CodeBody& last = envelope->code.back();
     const std::size_t head = last.offset + last.bytes.size();
-    recorder = lease->start_recording(state, envelope->bytes.first(head),
-                                      [&]() -> const auto& { return verified; });
+    recorder = lease->start_recording(state, envelope->bytes.first(head), envelope);
   }
   if (recorder != nullptr) context.received_definitions.observe(*recorder);
   Ref object = decoder.decode(context);

@@ -51,21 +51,20 @@ bool depends_on_context(wire::NodeTag tag) {
 // run() is false if the same bytes may have another meaning the next time.
 class NodeFinder {
  public:
-  NodeFinder(const Envelope& envelope, std::vector<Recipe::Node>& nodes)
-      : nodes_(nodes),
-        count_(envelope.definitions.count),
-        cursor_(wire::Reader(envelope.payload.bytes.subspan(envelope.definitions.start),
-                             {}, envelope.definitions.start)) {}
+  explicit NodeFinder(std::vector<Recipe::Node>& nodes) : nodes_(nodes) {}
 
-  bool run() {
-    for (; count_ != 0; --count_) {
-      envelope::PayloadCursor<Nesting> cursor(cursor_);
+  bool run(const Envelope& envelope) {
+    const Definitions& definitions = envelope.definitions;
+    wire::Reader reader(envelope.payload.bytes.subspan(definitions.start), {},
+                        definitions.start);
+    for (std::size_t i = 0; i < definitions.count; ++i) {
+      envelope::PayloadCursor<Nesting> cursor(reader);
       while (cursor.next()) {
         if (cursor.event() == envelope::CursorEvent::kOpen && !open(cursor))
           return false;
       }
       if (cursor.reader().failed()) return false;
-      cursor_ = cursor.reader();
+      reader = cursor.reader();
     }
     return true;
   }
@@ -99,25 +98,6 @@ class NodeFinder {
   }
 
   std::vector<Recipe::Node>& nodes_;
-  std::size_t count_;
-  wire::Reader cursor_;
-};
-
-bool find_nodes(const Envelope& envelope, std::vector<Recipe::Node>& nodes) {
-  return NodeFinder(envelope, nodes).run();
-}
-
-class EnvelopeCodeUses final : public Recipe::CodeUses {
- public:
-  EnvelopeCodeUses(const State& state, const VerifiedEnvelope& envelope)
-      : builder_(state, envelope, limits_) {}
-
-  Ref next(std::size_t body) override { return builder_.next_use(body); }
-  void skip() override { builder_.skip_uses(1); }
-
- private:
-  Limits limits_;
-  CodeBuilder builder_;
 };
 
 }  // namespace
@@ -133,7 +113,7 @@ std::unique_ptr<CachedEnvelope> CachedEnvelope::make(const State& state,
   auto entry = std::make_unique<CachedEnvelope>(state);
   entry->prefix_ = envelope::VerifiedPrefix::make(envelope);
   if (!entry->prefix_) return nullptr;
-  if (!find_nodes(envelope, entry->nodes_)) {
+  if (!NodeFinder(entry->nodes_).run(*envelope)) {
     entry->nodes_.clear();
     entry->rebuilds_definitions_ = true;
   }
@@ -290,8 +270,7 @@ void CachedEnvelope::finish_recording() {
   const bool detects_changes =
       is_complete && !rebuilds_definitions_ && detects_changes_;
   if (detects_changes && !recipe_) {
-    EnvelopeCodeUses uses(state_, prefix_->envelope());
-    recipe_ = Recipe::create(state_, prefix_->envelope(), nodes_, uses);
+    recipe_ = Recipe::create(state_, prefix_->envelope(), nodes_);
   }
   is_ready_ = is_complete;
   cancel_recording();
@@ -342,6 +321,20 @@ DecodeCache::Lease::~Lease() {
   Entry& slot = slot_ != nullptr && !slot_->envelope ? *slot_ : slot_for();
   // Destroying the old entry may run code, so the table is made consistent first.
   const Entry old = std::exchange(slot, Entry{key_, std::move(entry_)});
+}
+
+CachedEnvelope* DecodeCache::Lease::start_recording(const State& state,
+                                                    BytesView prefix,
+                                                    const VerifiedEnvelope& envelope) {
+  if (prefix.size() < kShortKeyBytes) return nullptr;
+  if (!entry_ && prefix.size() >= kKeyBytes) take_entry(kKeyBytes);
+  if (!entry_ && !cache_.check_and_mark_recent(prefix)) return nullptr;
+  if (entry_ && entry_->start_recording(bytes_)) return entry_.get();
+  // A prefix whose definitions differ each time would get an entry each time.
+  const std::uint32_t replaced = entry_ ? entry_->replaced() + 1 : 0;
+  if (replaced >= kMaxReplaced) return nullptr;
+  entry_ = CachedEnvelope::make(state, envelope, replaced);
+  return entry_ && entry_->start_recording(bytes_) ? entry_.get() : nullptr;
 }
 
 // A slot with this prefix, or a free one, or the oldest.

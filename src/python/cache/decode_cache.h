@@ -129,21 +129,9 @@ class DecodeCache {
 
     // The entry that records while the envelope is decoded in full; the caller finishes
     // the recording. Null if there is none: most prefixes are received once. `prefix`:
-    // the envelope up to the end of its last code body. `open` returns the envelope as
-    // a Result<VerifiedEnvelope>; it is called at most once.
-    template <typename Open>
-    CachedEnvelope* start_recording(const State& state, BytesView prefix, Open open) {
-      if (prefix.size() < kShortKeyBytes) return nullptr;
-      if (!entry_ && prefix.size() >= kKeyBytes) take_entry(kKeyBytes);
-      if (!entry_ && !cache_.check_and_mark_recent(prefix)) return nullptr;
-      if (entry_ && entry_->start_recording(bytes_)) return entry_.get();
-      // A prefix whose definitions differ each time would get an entry each time.
-      const std::uint32_t replaced = entry_ ? entry_->replaced() + 1 : 0;
-      if (replaced >= kMaxReplaced) return nullptr;
-      const auto& envelope = open();
-      entry_ = envelope ? CachedEnvelope::make(state, *envelope, replaced) : nullptr;
-      return entry_ && entry_->start_recording(bytes_) ? entry_.get() : nullptr;
-    }
+    // the envelope up to the end of its last code body.
+    CachedEnvelope* start_recording(const State& state, BytesView prefix,
+                                    const VerifiedEnvelope& envelope);
 
    private:
     static constexpr std::uint32_t kMaxReplaced = 8;

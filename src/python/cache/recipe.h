@@ -53,17 +53,6 @@ class Recipe {
     std::uint32_t number = 0;
     Ref object = {};
   };
-  // The uses of code in the payload, in order.
-  class CodeUses {
-   public:
-    // The code object of the next use, whose body has this index.
-    virtual Ref next(std::size_t body) = 0;
-    // Skips the next use.
-    virtual void skip() = 0;
-
-   protected:
-    ~CodeUses() = default;
-  };
   // A node of a class or function in the definitions, by its position in the payload.
   struct Node {
     std::size_t position;
@@ -71,11 +60,20 @@ class Recipe {
     std::vector<std::uint8_t> id;  // The id of a class.
   };
 
+  // The numbers of saved objects by their positions, in order.
+  using Numbers = std::vector<std::pair<std::size_t, std::uint32_t>>;
+
+  Recipe(std::vector<Step> steps, std::size_t saved_count, Numbers numbers)
+      : steps_(std::move(steps)),
+        saved_count_(saved_count),
+        numbers_(std::move(numbers)) {}
+
   // Nothing if no steps build the definitions: if they hold objects made by calls,
   // dotted names other than those of types, or cycles of lists. `nodes`: all classes
   // and functions, in order. Throws PyError. Cost: one pass over the definitions.
-  static std::optional<Recipe> create(const State& state, const Envelope& envelope,
-                                      std::span<const Node> nodes, CodeUses& code);
+  static std::optional<Recipe> create(const State& state,
+                                      const VerifiedEnvelope& envelope,
+                                      std::span<const Node> nodes);
 
   // Builds the functions. `modules`: by number of import, those needed at load.
   // `objects`: the classes, by number of the node; receives the objects of all nodes,
@@ -87,11 +85,9 @@ class Recipe {
   std::optional<std::uint32_t> number_at(std::size_t position) const;
 
  private:
-  friend class RecipeBuilder;
-
   std::vector<Step> steps_;
-  std::size_t saved_count_ = 0;  // Nodes first, in their order.
-  std::vector<std::pair<std::size_t, std::uint32_t>> numbers_;  // By position.
+  std::size_t saved_count_;  // Nodes first, in their order.
+  Numbers numbers_;
 };
 
 }  // namespace waybill::py

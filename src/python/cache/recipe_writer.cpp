@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "format/shapes.h"
 #include "python/cache/methods.h"
 #include "python/cache/recipe.h"
-#include "python/cache/recipe_builder.h"
+#include "python/decode/code/code_builder.h"
 #include "python/decode/nodes/node_codecs.h"
 #include "python/decode/scalars.h"
 #include "python/runtime/compat.h"
@@ -27,20 +29,156 @@ namespace {
 using wire::FunctionField;
 using wire::NodeTag;
 
+// Collects the steps of a recipe, and tracks the values that references refer to.
+class RecipeBuilder {
+ public:
+  using Action = Recipe::Action;
+
+  static constexpr std::uint64_t kNone = static_cast<std::uint64_t>(-1);
+
+  // A complete value to which references refer.
+  struct Value {
+    bool is_saved;         // Else `object` is a constant.
+    std::uint32_t number;  // The number of the saved value.
+    Ref object;            // The constant, or the prototype of a namespace.
+    bool is_made = false;  // By each run, and not a namespace.
+  };
+
+  // The nodes are the first saved values.
+  RecipeBuilder(const Envelope& envelope, std::span<const Recipe::Node> nodes)
+      : saved_count_(nodes.size()) {
+    for (std::size_t i = 0; i < envelope.definitions.shared; ++i) {
+      references_.emplace(envelope.shared[i], i);
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      numbers_.emplace_back(nodes[i].position, static_cast<std::uint32_t>(i));
+    }
+  }
+
+  std::size_t size() const { return steps_.size(); }
+
+  Recipe take() {
+    for (const auto& [position, reference] : references_) {
+      const Value* value = find_value(reference);
+      if (value == nullptr || !value->is_saved || value->object) continue;
+      numbers_.emplace_back(position, value->number);
+    }
+    std::ranges::sort(numbers_);
+    return {std::move(steps_), saved_count_, std::move(numbers_)};
+  }
+
+  // ---- Steps. Unless documented otherwise, they return true ------------------------
+
+  bool add(Action action, std::uint64_t number = 0, Ref object = {}) {
+    steps_.push_back({action, static_cast<std::uint32_t>(number), std::move(object)});
+    return true;
+  }
+  // Pushes the constant at this position of the payload.
+  bool add_constant(Ref object, std::size_t position) {
+    const std::uint64_t reference = reference_to(position);
+    if (reference != kNone) values_[reference] = {false, 0, object};
+    return add(Action::kConstant, 0, std::move(object));
+  }
+  // Pushes the value of a reference; false if that is not complete yet.
+  bool add_reference(std::uint64_t reference) {
+    const Value* value = find_value(reference);
+    if (value == nullptr) return false;
+    return value->is_saved ? add(Action::kLoad, value->number)
+                           : add(Action::kConstant, 0, value->object);
+  }
+
+  // Whether the steps from `start` on push `count` constants and do nothing else.
+  bool are_constants(std::size_t start, std::uint64_t count) const {
+    return steps_.size() - start == count &&
+           std::ranges::all_of(steps_from(start), [](const auto& step) {
+             return step.action == Action::kConstant;
+           });
+  }
+  // Removes the last step, which pushes a constant, and returns the constant.
+  Ref pop_constant() {
+    Ref object = std::move(steps_.back().object);
+    steps_.pop_back();
+    return object;
+  }
+  // Removes the steps from `start` on. False if one of them saves a value, which other
+  // steps may load.
+  bool drop_from(std::size_t start) {
+    const auto saves = [](const auto& step) { return step.action == Action::kSave; };
+    if (std::ranges::any_of(steps_from(start), saves)) return false;
+    steps_.resize(start);
+    return true;
+  }
+
+  // ---- Referenced values ----------------------------------------------------------
+
+  // Saves the value on top of the stack, and returns its number.
+  std::uint32_t save() {
+    const auto number = static_cast<std::uint32_t>(saved_count_++);
+    add(Action::kSave, number);
+    return number;
+  }
+  // Saves the value on top, which was made or looked up, if references refer to it.
+  bool save_made(std::size_t position) {
+    if (reference_to(position) != kNone) record_made(position, save());
+    return true;
+  }
+  bool save_found(std::size_t position) {
+    if (reference_to(position) != kNone) record_found(position, save());
+    return true;
+  }
+  // Records a saved value that was made or looked up, if references refer to it.
+  void record_made(std::size_t position, std::uint32_t number) {
+    record(position, {true, number, {}, true});
+  }
+  void record_found(std::size_t position, std::uint32_t number) {
+    record(position, {true, number, {}});
+  }
+  // record_found() for a namespace, which is a copy of the dict `prototype`.
+  void record_namespace(std::size_t position, std::uint32_t number,
+                        const Ref& prototype) {
+    record(position, {true, number, prototype});
+  }
+
+  // The number of the references to the value at a position; kNone if there are none.
+  std::uint64_t reference_to(std::size_t position) const {
+    const auto found = references_.find(position);
+    return found == references_.end() ? kNone : found->second;
+  }
+  // Null if the value is not complete yet.
+  const Value* find_value(std::uint64_t reference) const {
+    const auto found = values_.find(reference);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::span<const Recipe::Step> steps_from(std::size_t start) const {
+    return std::span(steps_).subspan(start);
+  }
+  void record(std::size_t position, Value value) {
+    const std::uint64_t reference = reference_to(position);
+    if (reference != kNone) values_[reference] = std::move(value);
+  }
+
+  std::map<std::size_t, std::uint64_t> references_;  // By position.
+  std::map<std::uint64_t, Value> values_;            // By reference.
+  std::vector<Recipe::Step> steps_;
+  std::size_t saved_count_;
+  Recipe::Numbers numbers_;
+};
+
 // Reads definitions in the order in which the decoder builds them. Member functions
 // return false for a value that no step builds; then there is no recipe. State,
-// envelope, nodes and code must outlive the writer.
+// envelope and nodes must outlive the writer.
 class RecipeWriter {
  public:
   using Nodes = std::span<const Recipe::Node>;
 
-  RecipeWriter(const State& state, const Envelope& envelope, Nodes nodes,
-               Recipe::CodeUses& code)
+  RecipeWriter(const State& state, const VerifiedEnvelope& envelope, Nodes nodes)
       : state_(state),
-        envelope_(envelope),
+        envelope_(*envelope),
         nodes_(nodes),
-        code_(code),
-        steps_(envelope, nodes) {}
+        code_(state, envelope, limits_),
+        steps_(envelope_, nodes) {}
 
   std::optional<Recipe> write();
 
@@ -94,7 +232,8 @@ class RecipeWriter {
   const State& state_;
   const Envelope& envelope_;
   Nodes nodes_;
-  Recipe::CodeUses& code_;
+  const Limits limits_;
+  CodeBuilder code_;
   bool has_classes_ = false;  // The definitions contain a class, at any depth.
   wire::Reader reader_{{}};
   RecipeBuilder steps_;
@@ -338,7 +477,7 @@ bool RecipeWriter::write_function(std::size_t offset, int depth) {
   }
   const Ref prototype = prototype_;
   if (!write_cells(cell_count, fresh, depth)) return false;
-  Ref code = code_.next(body);
+  Ref code = code_.next_use(body);
   // Methods of a reused class keep their globals. They would not see what the function
   // writes to its new ones.
   if (has_classes_ && can_write_globals(code.get())) return false;
@@ -461,7 +600,7 @@ bool RecipeWriter::skip_value(int depth) {
   if (token.count == 0 || !reader_.read_node_tag(tag)) {
     return skip_values(token.count, depth);
   }
-  if (envelope::uses_code(tag)) code_.skip();
+  if (envelope::uses_code(tag)) code_.skip_uses(1);
   switch (static_cast<NodeTag>(tag)) {
     case NodeTag::kNamespace:
       return token.count == 4 && write_namespace(offset) && steps_.add(Action::kPop);
@@ -511,9 +650,10 @@ std::uint64_t RecipeWriter::reference_ahead() const {
 
 }  // namespace
 
-std::optional<Recipe> Recipe::create(const State& state, const Envelope& envelope,
-                                     std::span<const Node> nodes, CodeUses& code) {
-  return RecipeWriter(state, envelope, nodes, code).write();
+std::optional<Recipe> Recipe::create(const State& state,
+                                     const VerifiedEnvelope& envelope,
+                                     std::span<const Node> nodes) {
+  return RecipeWriter(state, envelope, nodes).write();
 }
 
 }  // namespace waybill::py
