@@ -24,6 +24,7 @@ namespace waybill::extension {
 using py::check;
 using py::PyError;
 using py::Ref;
+using py::require;
 using py::State;
 
 inline State& state_of(PyObject* module) {
@@ -121,13 +122,6 @@ Ref list_of(const Items& items, Convert convert) {
 inline Ref row_of(const ImportRecord& record) {
   return tuple_of(record.module, name_of(record.time), record.chain, record.function,
                   record.file, record.line);
-}
-
-// The value of a result; raises its error.
-template <typename T>
-T unwrapped(const State& state, Result<T> result) {
-  if (!result) py::raise(state, result.error());
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 inline PyObject* none_to_null(PyObject* object) {

@@ -230,7 +230,7 @@ Ref chosen_devices(PyObject*, PyObject*) {
 Ref inspect(PyObject* module, PyObject* data) {
   const Input input(data);
   return text(
-      waybill::report_json(unwrapped(state_of(module), waybill::open(input.bytes()))));
+      waybill::report_json(require(state_of(module), waybill::open(input.bytes()))));
 }
 
 Ref printable_text(PyObject*, PyObject* untrusted) {
@@ -240,7 +240,7 @@ Ref printable_text(PyObject*, PyObject* untrusted) {
 Ref python_mismatch(PyObject* module, PyObject* data) {
   const Input input(data);
   State& state = state_of(module);
-  const waybill::Envelope envelope = unwrapped(state, waybill::open(input.bytes()));
+  const waybill::Envelope envelope = require(state, waybill::open(input.bytes()));
   const auto runs = waybill::check_python(envelope, state.python);
   return runs ? Ref::share(Py_None) : text(runs.error().detail);
 }

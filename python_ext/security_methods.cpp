@@ -125,7 +125,7 @@ Ref generate_key(PyObject*, PyObject* algorithm) {
 Ref read_key(PyObject* module, PyObject* const* arguments) {
   const Source& source = source_of(arguments[0]);
   return py::new_signing_key(
-      unwrapped(state_of(module), source.read(view_of(arguments[1]))));
+      require(state_of(module), source.read(view_of(arguments[1]))));
 }
 
 Ref describe_key(PyObject*, PyObject* key) {
@@ -134,12 +134,12 @@ Ref describe_key(PyObject*, PyObject* key) {
 }
 
 Ref public_text(PyObject* module, PyObject* key) {
-  return text(unwrapped(state_of(module), py::signing_key_of(key).public_text()));
+  return text(require(state_of(module), py::signing_key_of(key).public_text()));
 }
 
 void save_key(PyObject* module, PyObject* const* arguments) {
   const std::string path(view_of(arguments[1]));
-  unwrapped(state_of(module), py::signing_key_of(arguments[0]).save(path));
+  require(state_of(module), py::signing_key_of(arguments[0]).save(path));
 }
 
 Ref key_ring(PyObject*, PyObject*) { return py::new_key_ring(); }
@@ -147,7 +147,7 @@ Ref key_ring(PyObject*, PyObject*) { return py::new_key_ring(); }
 void add_keys(PyObject* module, PyObject* const* arguments) {
   KeyRing& ring = py::key_ring_of(arguments[0]);
   const Source& source = source_of(arguments[1]);
-  unwrapped(state_of(module), source.add(ring, view_of(arguments[2])));
+  require(state_of(module), source.add(ring, view_of(arguments[2])));
 }
 
 void add_key(PyObject*, PyObject* const* arguments) {
@@ -167,21 +167,21 @@ Ref sign(PyObject* module, PyObject* const* arguments) {
 Ref with_application(PyObject* module, PyObject* const* arguments) {
   const Input input(arguments[0]);
   const Input field(arguments[1]);
-  return to_bytes(unwrapped(state_of(module),
-                            waybill::with_application(input.bytes(), field.bytes())));
+  return to_bytes(require(state_of(module),
+                          waybill::with_application(input.bytes(), field.bytes())));
 }
 
 // Opens an envelope after checking its signature.
 Envelope open_signed(const State& state, BytesView bytes, const KeyRing& ring) {
-  unwrapped(state, ring.check(bytes));
-  return unwrapped(state, open_whole(bytes));
+  require(state, ring.check(bytes));
+  return require(state, open_whole(bytes));
 }
 
 void verify(PyObject* module, PyObject* const* arguments) {
   const State& state = state_of(module);
   const Input input(arguments[0]);
   const KeyRing& ring = py::key_ring_of(arguments[1]);
-  unwrapped(state, waybill::verify(open_signed(state, input.bytes(), ring)));
+  require(state, waybill::verify(open_signed(state, input.bytes(), ring)));
 }
 
 Ref application(PyObject* module, PyObject* const* arguments) {
@@ -190,7 +190,7 @@ Ref application(PyObject* module, PyObject* const* arguments) {
   PyObject* ring = none_to_null(arguments[1]);
   const Envelope envelope =
       ring != nullptr ? open_signed(state, input.bytes(), py::key_ring_of(ring))
-                      : unwrapped(state, open_whole(input.bytes()));
+                      : require(state, open_whole(input.bytes()));
   const BytesView field = envelope.application;
   if (field.empty()) return Ref::share(Py_None);
   return to_bytes(field);

@@ -86,12 +86,11 @@ const SigningKey& signing_key_of(PyObject* capsule) {
 KeyRing& key_ring_of(PyObject* capsule) { return content_of<KeyRing>(capsule); }
 
 Ref sign(const State& state, BytesView envelope, const SigningKey& key) {
-  const Result<envelope::SignedCopy> signed_one =
-      envelope::SignedCopy::make(envelope, key);
-  if (!signed_one) raise(state, signed_one.error());
+  const envelope::SignedCopy copy =
+      require(state, envelope::SignedCopy::make(envelope, key));
   Ref bytes = Ref::steal(
-      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(signed_one->size())));
-  signed_one->write_at(reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get())));
+      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(copy.size())));
+  copy.write_at(reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get())));
   return bytes;
 }
 

@@ -313,10 +313,8 @@ class Explainer {
   // with source are sent with it regardless of the options.
   void add_source(BytesView head) {
     if (head.empty()) return;
-    const Result<Envelope> envelope = open_head(head);
-    if (!envelope) raise(state_, envelope.error());
-    made_.source =
-        envelope::explained_source(*envelope, graph_.context().wants_source());
+    made_.source = envelope::explained_source(require(state_, open_head(head)),
+                                              graph_.context().wants_source());
   }
 
   static constexpr std::uint64_t kMinDetailedBytes = 1024;

@@ -16,10 +16,7 @@ namespace {
 
 // A copy of the head at the start of `memory`.
 Ref copied_head(const State& state, BytesView memory, const Limits& limits) {
-  const Result<Envelope> envelope = open_head(memory, limits);
-  if (!envelope) raise(state, envelope.error());
-  const BytesView head = envelope->bytes;
-  return new_bytes(head);
+  return new_bytes(require(state, open_head(memory, limits)).bytes);
 }
 
 }  // namespace
@@ -28,7 +25,6 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
                        const LoadOptions& options, Check check)
     : head_(std::move(head)),
       memory_(std::move(memory)),
-      envelope_(tl::unexpected(Error{})),
       check_(check),
       restrictions_(process_restrictions()) {
   const Gate gate(options);
@@ -45,12 +41,11 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
                 "a head of " + std::to_string(size) + " bytes, more than the " +
                     std::to_string(limits.max_bytes) + " that max_bytes allows"});
   }
-  envelope_ = open_mapped(bytes_of(head_.get()), bytes_of_memory(memory_.get()),
-                          for_file, can_be_cut ? FileEnd::kCut : FileEnd::kWhole);
-  if (!envelope_) raise(state, envelope_.error());
+  envelope_ = require(
+      state, open_mapped(bytes_of(head_.get()), bytes_of_memory(memory_.get()),
+                         for_file, can_be_cut ? FileEnd::kCut : FileEnd::kWhole));
   extractor_.emplace(*envelope_);
-  if (check != Check::kNow) return;
-  require(state, check_buffers(*envelope_));
+  if (check == Check::kNow) require(state, check_buffers(*envelope_));
 }
 
 OpenedFile::StepList& OpenedFile::list(std::size_t offset) {
@@ -119,7 +114,7 @@ Ref OpenedFile::load(State& state, std::size_t offset, DecodeHooks hooks,
       return decode_extracted(state, *part, hooks, gate);
     }
   }
-  return decode_part(state, envelope_, offset, hooks, gate);
+  return decode_part(state, *envelope_, offset, hooks, gate);
 }
 
 }  // namespace waybill::py

@@ -79,7 +79,7 @@ class OpenedFile {
   void check_restrictions(const State& state, const Gate& gate);
 
   Ref head_, memory_;
-  Result<VerifiedEnvelope> envelope_;
+  std::optional<VerifiedEnvelope> envelope_;
   std::optional<PartExtractor> extractor_;
   Check check_;
   std::size_t restrictions_;

@@ -150,8 +150,7 @@ Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
 void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
                      CodeBuilder& code, const DecodeHooks& hooks) {
   try {
-    const Result<void> runs = check_python(*envelope, state.python);
-    if (!runs) raise(state, runs.error());
+    require(state, check_python(*envelope, state.python));
     code.compile_all(envelope::code_uses_of(envelope));
   } catch (const PyError&) {
     if (hooks.opaque == nullptr) throw;
@@ -165,9 +164,8 @@ void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
 }
 
 // Builds the object of an envelope, from where the decoder stopped.
-Ref build(State& state, const Result<VerifiedEnvelope>& verified, GraphDecoder& decoder,
+Ref build(State& state, const VerifiedEnvelope& envelope, GraphDecoder& decoder,
           const DecodeHooks& hooks, DecodeCache::Lease* lease) {
-  const VerifiedEnvelope& envelope = *verified;
   const DeviceMappingScope devices(hooks.map_location);
   const ReceivedBuffers buffers(state, envelope, hooks);
   ModuleImporter modules(state, envelope->manifest, hooks);
@@ -196,18 +194,21 @@ Ref build(State& state, const Result<VerifiedEnvelope>& verified, GraphDecoder& 
   return object;
 }
 
+// Refuses code that this Python can neither run nor compile, unless opaque objects may
+// take its place.
+void demand_python(const State& state, const Envelope& envelope,
+                   const DecodeHooks& hooks) {
+  if (hooks.opaque == nullptr) require(state, check_python(envelope, state.python));
+}
+
 // Decodes with a gate: nothing is built before the gate has admitted all of it.
 Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate& gate) {
-  const Result<void> is_signed = gate.check_signature(bytes);
-  if (!is_signed) raise(state, is_signed.error());
-  Result<Envelope> opened = open_parts(bytes, hooks, gate.limits());
-  if (!opened) raise(state, opened.error());
-  const Result<VerifiedEnvelope> envelope = gate.admit(*std::move(opened));
-  if (!envelope) raise(state, envelope.error());
-  const Result<void> runs = check_python(*envelope, state.python);
-  if (!runs && hooks.opaque == nullptr) raise(state, runs.error());
+  require(state, gate.check_signature(bytes));
+  Envelope opened = require(state, open_parts(bytes, hooks, gate.limits()));
+  const VerifiedEnvelope envelope = require(state, gate.admit(std::move(opened)));
+  demand_python(state, envelope, hooks);
   hooks.gate = &gate;
-  GraphDecoder decoder(state, **envelope, gate.limits());
+  GraphDecoder decoder(state, *envelope, gate.limits());
   return build(state, envelope, decoder, hooks, nullptr);
 }
 
@@ -222,9 +223,9 @@ Ref verify_and_build(State& state, BytesView bytes, GraphDecoder* begun,
     if (begun != nullptr) begun->restart();  // Before foreign code runs.
     raise(state, envelope.error());
   }
-  if (begun != nullptr) return build(state, envelope, *begun, hooks, lease);
+  if (begun != nullptr) return build(state, *envelope, *begun, hooks, lease);
   GraphDecoder decoder(state, **envelope, limits);
-  return build(state, envelope, decoder, hooks, lease);
+  return build(state, *envelope, decoder, hooks, lease);
 }
 
 // Checks max_bytes for a part, as opening does for a whole envelope.
@@ -256,21 +257,18 @@ void demand_same_python(const State& state, const Envelope& envelope) {
 Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks& hooks,
                      const Gate& gate) {
   demand_size(state, part.payload.size(), part.envelope, gate.limits());
-  const Result<VerifiedEnvelope> envelope = gate.admit(part.envelope);
-  if (!envelope) raise(state, envelope.error());
+  const VerifiedEnvelope envelope = require(state, gate.admit(part.envelope));
   GraphDecoder decoder(state, part.payload, 0, part.envelope.payload.offset,
                        gate.limits(), part.envelope.shared);
   return build(state, envelope, decoder, hooks, nullptr);
 }
 
-Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
-                std::size_t offset, const DecodeHooks& hooks, const Gate& gate) {
-  const Envelope& whole = **envelope;
+Ref decode_part(State& state, const VerifiedEnvelope& envelope, std::size_t offset,
+                const DecodeHooks& hooks, const Gate& gate) {
+  const Envelope& whole = *envelope;
   demand_size(state, whole.bytes.size(), whole, gate.limits());
-  const Result<VerifiedEnvelope> admitted = gate.admit(whole);
-  if (!admitted) raise(state, admitted.error());
-  const Result<void> runs = check_python(whole, state.python);
-  if (!runs && hooks.opaque == nullptr) raise(state, runs.error());
+  require(state, gate.admit(whole));
+  demand_python(state, whole, hooks);
   // The decoder stores only referenced objects. So the position of the part is added to
   // the referenced positions, unless it is one of them.
   std::vector<std::uint64_t> shared = whole.shared;
@@ -286,16 +284,14 @@ Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
 
 Ref sent_sources(const State& state, BytesView head) {
   const Limits limits;
-  Result<Envelope> opened = open_head(head, limits);
-  if (!opened) raise(state, opened.error());
-  const Result<VerifiedEnvelope> envelope = verify(*std::move(opened), limits);
-  if (!envelope) raise(state, envelope.error());
-  demand_same_python(state, **envelope);
-  CodeBuilder codes(state, *envelope, limits);
-  const UnitCompiler units(state, **envelope);
+  const VerifiedEnvelope envelope =
+      require(state, verify(require(state, open_head(head, limits)), limits));
+  demand_same_python(state, envelope);
+  CodeBuilder codes(state, envelope, limits);
+  const UnitCompiler units(state, envelope);
   Ref found = Ref::steal(PyList_New(0));
   std::set<std::uint32_t> seen;
-  for (const std::uint32_t body : envelope::code_uses_of(**envelope)) {
+  for (const std::uint32_t body : envelope::code_uses_of(envelope)) {
     const Ref code = codes.next_use(body);
     if (!seen.insert(body).second) continue;
     const Ref unit = units.unit_or_none(body);

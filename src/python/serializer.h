@@ -46,8 +46,8 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
 Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks& hooks,
                      const Gate& gate);
 // The object at `offset` of a payload. Builds the whole payload. Throws PyError.
-Ref decode_part(State& state, const Result<VerifiedEnvelope>& envelope,
-                std::size_t offset, const DecodeHooks& hooks, const Gate& gate);
+Ref decode_part(State& state, const VerifiedEnvelope& envelope, std::size_t offset,
+                const DecodeHooks& hooks, const Gate& gate);
 
 // The source in an envelope and the bytecode beside it, to compare the two: a list of
 // tuples (unit, code), one for each code body that the payload of this head uses.

@@ -42,12 +42,11 @@ Result<void> check_limits(const Envelope& envelope, const Limits& limits) {
 
 Ref stored_rows(const State& state, BytesView head, const Gate& gate) {
   require(state, gate.check_signature(head));
-  const Result<Envelope> envelope = open_head(head, gate.limits());
-  if (!envelope) raise(state, envelope.error());
-  require(state, check_limits(*envelope, gate.limits()));
+  const Envelope envelope = require(state, open_head(head, gate.limits()));
+  require(state, check_limits(envelope, gate.limits()));
   Ref rows = Ref::steal(PyList_New(0));
-  for (const StoredBuffer& row : envelope->buffers) {
-    const std::uint64_t offset = envelope->buffers_offset + row.place;
+  for (const StoredBuffer& row : envelope.buffers) {
+    const std::uint64_t offset = envelope.buffers_offset + row.place;
     // Compressed bytes are read into a separate object.
     const wire::BufferKind kind = row.compression ? wire::BufferKind::kBytes : row.kind;
     const Ref tuple = Ref::steal(Py_BuildValue(

@@ -3,7 +3,7 @@
 
 #include "python/decode/received_buffers.h"
 
-#include <string>
+#include <utility>
 
 #include "base/fresh_pages.h"
 #include "format/buffer_table.h"
@@ -52,11 +52,7 @@ ReceivedBuffers::ReceivedBuffers(const State& state, const Envelope& envelope,
   for (std::size_t i = 0; i < envelope.buffers.size(); ++i) {
     const StoredBuffer& row = envelope.buffers[i];
     if (hooks.stored == nullptr && row.bytes.size() != row.stored_length) {
-      raise(state,
-            Error{ErrorCode::kTruncated,
-                  static_cast<std::size_t>(envelope.buffers_offset + row.place),
-                  "the file ends before or in stored buffer " + std::to_string(i) +
-                      " of " + std::to_string(envelope.buffers.size())});
+      fail_as_truncated(row, "the file ends before or in " + name_of(i));
     }
     const bool is_view = hooks.memory != nullptr && is_memory(row.kind);
     const bool is_source = hooks.data != nullptr && row.kind == BufferKind::kSource;
@@ -68,26 +64,32 @@ ReceivedBuffers::ReceivedBuffers(const State& state, const Envelope& envelope,
   }
 }
 
+std::string ReceivedBuffers::name_of(std::size_t number) const {
+  return "stored buffer " + std::to_string(number) + " of " +
+         std::to_string(envelope_.buffers.size());
+}
+
+void ReceivedBuffers::fail_as_truncated(const StoredBuffer& row,
+                                        std::string detail) const {
+  raise_decode(state_, ErrorCode::kTruncated, envelope_.buffers_offset + row.place,
+               std::move(detail));
+}
+
 Ref ReceivedBuffers::take_given(std::size_t number, const StoredBuffer& row) const {
   const Py_ssize_t count = PySequence_Size(hooks_.stored);
   if (count < 0) throw PyError();
   if (number >= static_cast<std::size_t>(count)) {
-    raise(state_,
-          Error{ErrorCode::kTruncated, envelope_.buffers_offset + row.place,
-                "the input ends before or in stored buffer " + std::to_string(number) +
-                    " of " + std::to_string(envelope_.buffers.size())});
+    fail_as_truncated(row, "the input ends before or in " + name_of(number));
   }
-  Ref object =
-      Ref::steal(PySequence_GetItem(hooks_.stored, static_cast<Py_ssize_t>(number)));
+  const auto index = static_cast<Py_ssize_t>(number);
+  Ref object = Ref::steal(PySequence_GetItem(hooks_.stored, index));
   const BufferView view(object.get());
   if (view.bytes().size() != row.stored_length) {
-    raise(state_, Error{ErrorCode::kTruncated, envelope_.buffers_offset + row.place,
-                        "stored buffer " + std::to_string(number) + " has " +
-                            std::to_string(view.bytes().size()) + " of " +
-                            std::to_string(row.stored_length) + " bytes"});
+    fail_as_truncated(row, "stored buffer " + std::to_string(number) + " has " +
+                               std::to_string(view.bytes().size()) + " of " +
+                               std::to_string(row.stored_length) + " bytes");
   }
   if (row.compression) {
-    const auto index = static_cast<Py_ssize_t>(number);
     Ref content = decompress(row, view.bytes());
     check(PySequence_SetItem(hooks_.stored, index, Py_None));
     return content;
@@ -101,19 +103,22 @@ Ref ReceivedBuffers::decompress(const StoredBuffer& row, BytesView bytes) const 
   Ref object = new_buffer(row.kind, row.length, content);
   base::advise_large_pages(content, static_cast<std::size_t>(row.length));
   const std::uint64_t offset = envelope_.buffers_offset + row.place;
-  const Result<void> done = without_gil([&] {
-    return decompress_buffer(row, bytes, offset,
-                             {content, static_cast<std::size_t>(row.length)});
-  });
-  if (!done) raise(state_, done.error());
+  require(state_, without_gil([&] {
+            return decompress_buffer(row, bytes, offset,
+                                     {content, static_cast<std::size_t>(row.length)});
+          }));
   return object;
 }
 
-Ref ReceivedBuffers::make_view(const StoredBuffer& row) const {
-  check_view_digest(row, row.bytes);
+Ref ReceivedBuffers::part_of(PyObject* memory, const StoredBuffer& row) const {
   const auto begin = static_cast<Py_ssize_t>(envelope_.buffers_offset + row.place);
-  const Ref part = Ref::steal(PySequence_GetSlice(
-      hooks_.memory, begin, begin + static_cast<Py_ssize_t>(row.length)));
+  return Ref::steal(
+      PySequence_GetSlice(memory, begin, begin + static_cast<Py_ssize_t>(row.length)));
+}
+
+Ref ReceivedBuffers::make_view(const StoredBuffer& row) const {
+  if (hooks_.checks_stored) check_digest(row, row.bytes);
+  const Ref part = part_of(hooks_.memory, row);
   if (row.kind != BufferKind::kReadOnly) return part;
   return Ref::steal(PyObject_CallMethod(part.get(), "toreadonly", nullptr));
 }
@@ -123,9 +128,7 @@ Ref ReceivedBuffers::make_view_of_data(const StoredBuffer& row) const {
   const Ref items = Ref::steal(PyMemoryView_FromObject(hooks_.data));
   const Ref bytes = Ref::steal(PyObject_CallMethod(items.get(), "cast", "s", "B"));
   const Ref whole = Ref::steal(PyObject_CallMethod(bytes.get(), "toreadonly", nullptr));
-  const auto begin = static_cast<Py_ssize_t>(envelope_.buffers_offset + row.place);
-  return Ref::steal(PySequence_GetSlice(whole.get(), begin,
-                                        begin + static_cast<Py_ssize_t>(row.length)));
+  return part_of(whole.get(), row);
 }
 
 Ref ReceivedBuffers::make_copy(const StoredBuffer& row) const {
@@ -141,17 +144,10 @@ Ref ReceivedBuffers::make_copy(const StoredBuffer& row) const {
   return object;
 }
 
-void ReceivedBuffers::check_view_digest(const StoredBuffer& row,
-                                        BytesView bytes) const {
-  if (hooks_.checks_stored) check_digest(row, bytes);
-}
-
 void ReceivedBuffers::check_digest(const StoredBuffer& row, BytesView bytes) const {
   std::set<std::uint64_t>* const checked_places = hooks_.checked_places;
   if (checked_places != nullptr && checked_places->contains(row.place)) return;
-  const Result<void> checked =
-      check_buffer(row, bytes, envelope_.buffers_offset + row.place);
-  if (!checked) raise(state_, checked.error());
+  require(state_, check_buffer(row, bytes, envelope_.buffers_offset + row.place));
   if (checked_places != nullptr) checked_places->insert(row.place);
 }
 

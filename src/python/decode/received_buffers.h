@@ -5,6 +5,7 @@
 #include <Python.h>
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "python/decode/decode_hooks.h"
@@ -30,14 +31,17 @@ class ReceivedBuffers {
   std::span<const Ref> objects() const { return objects_; }
 
  private:
+  std::string name_of(std::size_t number) const;
+  [[noreturn]] void fail_as_truncated(const StoredBuffer& row,
+                                      std::string detail) const;
   Ref take_given(std::size_t number, const StoredBuffer& row) const;
   // The object for a compressed buffer; `bytes` are not needed afterwards.
   Ref decompress(const StoredBuffer& row, BytesView bytes) const;
   Ref make_view(const StoredBuffer& row) const;
   Ref make_view_of_data(const StoredBuffer& row) const;
   Ref make_copy(const StoredBuffer& row) const;
-  // check_digest() for a view, unless hooks.checks_stored is false.
-  void check_view_digest(const StoredBuffer& row, BytesView bytes) const;
+  // The bytes of a buffer in a memoryview of the whole envelope.
+  Ref part_of(PyObject* memory, const StoredBuffer& row) const;
   void check_digest(const StoredBuffer& row, BytesView bytes) const;
 
   const State& state_;

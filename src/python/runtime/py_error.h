@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "waybill/error.h"
 
@@ -33,9 +35,11 @@ template <typename... Parts>
 
 // Sets waybill.DecodeError (or the subclass for the code) with code and offset.
 [[noreturn]] void raise(const State& state, const Error& error);
-// Raises the error of a result, if there is one.
-inline void require(const State& state, const Result<void>& result) {
+// The value of a result. Raises its error, if there is one.
+template <typename T>
+T require(const State& state, Result<T> result) {
   if (!result) raise(state, result.error());
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 // raise() for an error with these parts.
 [[noreturn]] void raise_decode(const State& state, ErrorCode code, std::size_t offset,

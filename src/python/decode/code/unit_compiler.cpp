@@ -61,11 +61,8 @@ Ref signature_of(const envelope::CodeFields& fields) {
 UnitCompiler::UnitCompiler(const State& state, const Envelope& envelope)
     : state_(state),
       envelope_(envelope),
-      sources_(envelope::sources_of(envelope, envelope::sources_section(envelope))) {
-  Result<std::string> texts = envelope::texts_of(sources_);
-  if (!texts) raise(state, texts.error());
-  texts_ = *std::move(texts);
-}
+      sources_(envelope::sources_of(envelope, envelope::sources_section(envelope))),
+      texts_(require(state, envelope::texts_of(sources_))) {}
 
 const envelope::SourceUnit& UnitCompiler::unit_at(std::size_t body) const {
   const auto* unit = sources_.unit_of(static_cast<std::uint32_t>(body));
