@@ -21,8 +21,7 @@ Ref has_other_code(PyObject* module, PyObject* const* arguments) {
 
 Ref is_importable(PyObject* module, PyObject* object) {
   if (!PyType_Check(object)) {
-    PyErr_SetString(PyExc_TypeError, "is_importable() takes a class");
-    throw PyError();
+    py::raise(PyExc_TypeError, "is_importable() takes a class");
   }
   auto* type = reinterpret_cast<PyTypeObject*>(object);
   const Ref found = waybill::py::find_type(state_of(module), type).module;

@@ -15,6 +15,7 @@
 #include "python/runtime/py_error.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
+#include "python/runtime/text.h"
 #include "thread_start.h"
 #include "waybill/buffers.h"
 #include "waybill/manifest.h"
@@ -22,6 +23,9 @@
 namespace waybill::extension {
 
 using py::check;
+using py::new_bytes;
+using py::new_list;
+using py::new_text;
 using py::PyError;
 using py::Ref;
 using py::require;
@@ -60,10 +64,7 @@ class Input {
   explicit Input(PyObject* object)
       : bytes_(PyBytes_CheckExact(object) ? Ref::share(object) : copy_of(object)) {}
 
-  BytesView bytes() const {
-    return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(bytes_.get())),
-            static_cast<std::size_t>(PyBytes_GET_SIZE(bytes_.get()))};
-  }
+  BytesView bytes() const { return py::bytes_of(bytes_.get()); }
 
  private:
   static Ref copy_of(PyObject* object) {
@@ -79,22 +80,11 @@ class Input {
   Ref bytes_;
 };
 
-inline Ref text(std::string_view view) {
-  return Ref::steal(PyUnicode_DecodeUTF8(
-      view.data(), static_cast<Py_ssize_t>(view.size()), "surrogatepass"));
-}
-
-inline Ref to_bytes(BytesView view) {
-  return Ref::steal(
-      PyBytes_FromStringAndSize(reinterpret_cast<const char*>(view.data()),
-                                static_cast<Py_ssize_t>(view.size())));
-}
-
 inline Ref to_bool(bool value) { return Ref::share(value ? Py_True : Py_False); }
 
 // A C++ value as an object.
 inline Ref to_object(const Ref& object) { return object; }
-inline Ref to_object(std::string_view view) { return text(view); }
+inline Ref to_object(std::string_view view) { return new_text(view); }
 inline Ref to_object(bool value) { return to_bool(value); }
 template <std::unsigned_integral Number>
 Ref to_object(Number number) {
@@ -108,14 +98,6 @@ Ref tuple_of(const Values&... values) {
   Py_ssize_t index = 0;
   (PyTuple_SET_ITEM(tuple.get(), index++, to_object(values).release()), ...);
   return tuple;
-}
-
-// A list with the result of `convert` for each item.
-template <typename Items, typename Convert>
-Ref list_of(const Items& items, Convert convert) {
-  Ref list = Ref::steal(PyList_New(0));
-  for (const auto& item : items) check(PyList_Append(list.get(), convert(item).get()));
-  return list;
 }
 
 // The fields of an ImportRecord in Python.
@@ -141,8 +123,7 @@ inline int compression_level_of(PyObject* number) {
   if (level >= kFastestLevel && level <= kSmallestLevel) {
     return static_cast<int>(level);
   }
-  PyErr_SetString(PyExc_ValueError, "the level of a compression should be -7 to 19");
-  throw PyError();
+  py::raise(PyExc_ValueError, "the level of a compression should be -7 to 19");
 }
 
 // Whether source is sent.
@@ -152,8 +133,7 @@ inline py::SourceUse source_use_of(PyObject* number) {
   if (use >= 0 && use <= static_cast<long>(py::SourceUse::kDemanded)) {
     return static_cast<py::SourceUse>(use);
   }
-  PyErr_SetString(PyExc_ValueError, "the use of source should be 0 to 2");
-  throw PyError();
+  py::raise(PyExc_ValueError, "the use of source should be 0 to 2");
 }
 
 inline std::size_t index_of(PyObject* number) {
@@ -183,8 +163,7 @@ T& content_of(PyObject* capsule, const char* name) {
 
 inline void demand_count(Py_ssize_t count, Py_ssize_t expected) {
   if (count == expected) return;
-  PyErr_Format(PyExc_TypeError, "expected %zd arguments, got %zd", expected, count);
-  throw PyError();
+  py::raise(PyExc_TypeError, "expected %zd arguments, got %zd", expected, count);
 }
 
 template <typename Function>

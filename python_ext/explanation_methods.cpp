@@ -40,7 +40,7 @@ Ref total(PyObject*, PyObject* capsule) {
 }
 
 Ref parts(PyObject*, PyObject* capsule) {
-  return list_of(explanation_of(capsule).parts, [](const ExplainedPart& part) {
+  return new_list(explanation_of(capsule).parts, [](const ExplainedPart& part) {
     return tuple_of(part.parent, part.step, part.variable, part.evaluates, part.type,
                     part.detail, name_of(part.kind), part.is_shared, part.bytes,
                     part.own, part.own_hash, row_of(part.place));
@@ -48,8 +48,8 @@ Ref parts(PyObject*, PyObject* capsule) {
 }
 
 Ref blockers(PyObject*, PyObject* capsule) {
-  return list_of(explanation_of(capsule).blockers, [](const Blocker& blocker) {
-    const Ref paths = list_of(blocker.paths, text);
+  return new_list(explanation_of(capsule).blockers, [](const Blocker& blocker) {
+    const Ref paths = new_list(blocker.paths, new_text);
     return tuple_of(blocker.path, blocker.short_path, blocker.evaluates, paths,
                     blocker.path_count, blocker.type, blocker.reason, blocker.remedy,
                     row_of(blocker.place));
@@ -57,7 +57,7 @@ Ref blockers(PyObject*, PyObject* capsule) {
 }
 
 Ref imports(PyObject*, PyObject* capsule) {
-  return list_of(explanation_of(capsule).imports, [](const ExplainedImport& import) {
+  return new_list(explanation_of(capsule).imports, [](const ExplainedImport& import) {
     return tuple_of(extension::row_of(import.record), import.is_missing);
   });
 }
@@ -65,7 +65,7 @@ Ref imports(PyObject*, PyObject* capsule) {
 Ref source(PyObject*, PyObject* capsule) {
   const auto& source = explanation_of(capsule).source;
   if (!source) return Ref::share(Py_None);
-  const Ref without = list_of(source->without, [](const CodePlace& place) {
+  const Ref without = new_list(source->without, [](const CodePlace& place) {
     return tuple_of(place.function, place.file, place.line);
   });
   return tuple_of(source->bytes, source->functions, without);
@@ -73,7 +73,7 @@ Ref source(PyObject*, PyObject* capsule) {
 
 void mark_missing(PyObject*, PyObject* const* arguments) {
   for (ExplainedImport& import : explanation_of(arguments[0]).imports) {
-    const Ref name = text(import.record.module);
+    const Ref name = new_text(import.record.module);
     const int has = PySet_Contains(arguments[1], name.get());
     import.is_missing = check(has) != 0;
   }
@@ -90,7 +90,7 @@ Ref as_text(PyObject*, PyObject* arguments) {
   options.top = static_cast<std::size_t>(top < 0 ? 0 : top);
   options.columns = static_cast<std::size_t>(columns < 0 ? 0 : columns);
   options.colours = colours != 0;
-  return text(explanation_text(explanation_of(capsule), options));
+  return new_text(explanation_text(explanation_of(capsule), options));
 }
 
 Ref telling(PyObject*, PyObject* arguments) {
@@ -98,22 +98,24 @@ Ref telling(PyObject*, PyObject* arguments) {
   Py_ssize_t most;
   if (!PyArg_ParseTuple(arguments, "On", &capsule, &most)) throw PyError();
   const auto count = static_cast<std::size_t>(most < 0 ? 0 : most);
-  return list_of(
+  return new_list(
       significant_parts(explanation_of(capsule), count),
       [](const SignificantPart& part) { return tuple_of(part.part, part.bytes); });
 }
 
-Ref size_as_text(PyObject*, PyObject* size) { return text(size_text(number_of(size))); }
+Ref size_as_text(PyObject*, PyObject* size) {
+  return new_text(size_text(number_of(size)));
+}
 
 Ref as_json(PyObject*, PyObject* capsule) {
-  return text(explanation_json(explanation_of(capsule)));
+  return new_text(explanation_json(explanation_of(capsule)));
 }
 
 Ref as_html(PyObject*, PyObject* arguments) {
   PyObject* capsule;
   const char* title;
   if (!PyArg_ParseTuple(arguments, "Os", &capsule, &title)) throw PyError();
-  return text(explanation_html(explanation_of(capsule), title));
+  return new_text(explanation_html(explanation_of(capsule), title));
 }
 
 }  // namespace

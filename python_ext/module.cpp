@@ -182,8 +182,7 @@ Ref decode_head(PyObject* module, PyObject* const* arguments) {
   hooks.stored = none_to_null(arguments[1]);
   hooks.memory = none_to_null(arguments[2]);
   if (hooks.memory != nullptr && !PyMemoryView_Check(hooks.memory)) {
-    PyErr_SetString(PyExc_TypeError, "decode_head() takes a memoryview of bytes");
-    throw PyError();
+    waybill::py::raise(PyExc_TypeError, "decode_head() takes a memoryview of bytes");
   }
   hooks.checks_stored = is_true(arguments[3]);
   return decode_with(module, arguments[0], arguments[4], hooks);
@@ -203,12 +202,12 @@ Ref imports(PyObject* module, PyObject* const* arguments) {
 Ref content_hash(PyObject* module, PyObject* const* arguments) {
   const waybill::ContentHash hash = waybill::py::content_hash(
       state_of(module), arguments[0], is_true(arguments[1]), is_true(arguments[2]));
-  return to_bytes(hash);
+  return new_bytes(hash);
 }
 
 Ref source_hash(PyObject* module, PyObject* object) {
   const auto hash = waybill::py::source_hash(state_of(module), object);
-  return hash ? to_bytes(*hash) : Ref::share(Py_None);
+  return hash ? new_bytes(*hash) : Ref::share(Py_None);
 }
 
 void use_caches(PyObject* module, PyObject* are_used) {
@@ -229,12 +228,12 @@ Ref chosen_devices(PyObject*, PyObject*) {
 
 Ref inspect(PyObject* module, PyObject* data) {
   const Input input(data);
-  return text(
+  return new_text(
       waybill::report_json(require(state_of(module), waybill::open(input.bytes()))));
 }
 
 Ref printable_text(PyObject*, PyObject* untrusted) {
-  return text(waybill::printable(waybill::py::text_of(untrusted)));
+  return new_text(waybill::printable(waybill::py::text_of(untrusted)));
 }
 
 Ref python_mismatch(PyObject* module, PyObject* data) {
@@ -242,7 +241,7 @@ Ref python_mismatch(PyObject* module, PyObject* data) {
   State& state = state_of(module);
   const waybill::Envelope envelope = require(state, waybill::open(input.bytes()));
   const auto runs = waybill::check_python(envelope, state.python);
-  return runs ? Ref::share(Py_None) : text(runs.error().detail);
+  return runs ? Ref::share(Py_None) : new_text(runs.error().detail);
 }
 
 Ref sent_sources(PyObject* module, PyObject* head) {
@@ -278,11 +277,11 @@ void demand_gil() {
   if (is_enabled == nullptr) return;  // Before 3.13 every Python has the GIL.
   const Ref answer = waybill::py::call(is_enabled);
   if (is_true(answer.get())) return;
-  PyErr_SetString(PyExc_ImportError,
-                  "waybill needs the GIL, and this Python runs with the GIL off; leave "
-                  "out -X gil=0 and PYTHON_GIL=0, or use a build that is not "
-                  "free-threaded");
-  throw PyError();
+  waybill::py::raise(
+      PyExc_ImportError,
+      "waybill needs the GIL, and this Python runs with the GIL off; leave "
+      "out -X gil=0 and PYTHON_GIL=0, or use a build that is not "
+      "free-threaded");
 }
 
 int execute(PyObject* module) {

@@ -30,15 +30,13 @@ std::size_t offset_of(const py::OpenedFile& file, PyObject* number) {
   if (offset >= payload.offset && offset - payload.offset < payload.bytes.size()) {
     return offset;
   }
-  PyErr_SetString(PyExc_ValueError, "there is no part at this offset");
-  throw PyError();
+  py::raise(PyExc_ValueError, "there is no part at this offset");
 }
 
 Ref open_parts(PyObject* module, PyObject* const* arguments) {
   const bool is_head = PyBytes_CheckExact(arguments[0]) || arguments[0] == Py_None;
   if (!is_head || !PyMemoryView_Check(arguments[1])) {
-    PyErr_SetString(PyExc_TypeError, "open_parts() takes bytes and a memoryview");
-    throw PyError();
+    py::raise(PyExc_TypeError, "open_parts() takes bytes and a memoryview");
   }
   const long when = PyLong_AsLong(arguments[2]);
   check(PyErr_Occurred() ? -1 : 0);
@@ -59,8 +57,8 @@ Ref describe(PyObject*, PyObject* const* arguments) {
   Ref item = Ref::share(Py_None);
   Ref shape = Ref::share(Py_None);
   if (part.array) {
-    item = text(part.array->item);
-    const Ref extents = list_of(part.array->shape, to_object<std::uint64_t>);
+    item = new_text(part.array->item);
+    const Ref extents = new_list(part.array->shape, to_object<std::uint64_t>);
     shape = Ref::steal(PyList_AsTuple(extents.get()));
   }
   return tuple_of(part.type, part.count, part.size, part.text, item, shape);
@@ -68,8 +66,8 @@ Ref describe(PyObject*, PyObject* const* arguments) {
 
 Ref part_steps(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
-  return list_of(file.steps(offset_of(file, arguments[1])),
-                 [](const Step& step) { return to_object(step.offset); });
+  return new_list(file.steps(offset_of(file, arguments[1])),
+                  [](const Step& step) { return to_object(step.offset); });
 }
 
 // Tuples (key, offset of the key). The key is None unless it is text or the index of a
@@ -77,13 +75,13 @@ Ref part_steps(PyObject*, PyObject* const* arguments) {
 Ref part_keys(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
   std::map<std::size_t, Ref> texts;
-  return list_of(file.steps(offset_of(file, arguments[1])), [&](const Step& step) {
+  return new_list(file.steps(offset_of(file, arguments[1])), [&](const Step& step) {
     Ref key = Ref::share(Py_None);
     if (step.kind == Step::Kind::kIndex) {
       key = to_object(step.index);
     } else if (step.name.data() != nullptr) {
       Ref& shared = texts[step.key_offset];
-      if (!shared || step.kind == Step::Kind::kAttribute) shared = text(step.name);
+      if (!shared || step.kind == Step::Kind::kAttribute) shared = new_text(step.name);
       key = shared;
     }
     return tuple_of(key, step.key_offset);
@@ -94,9 +92,8 @@ Ref text_of_step(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
   const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
   const std::size_t index = index_of(arguments[2]);
-  if (index < steps.size()) return text(step_text(file.envelope(), steps[index]));
-  PyErr_SetString(PyExc_IndexError, "there is no step at this index");
-  throw PyError();
+  if (index < steps.size()) return new_text(step_text(file.envelope(), steps[index]));
+  py::raise(PyExc_IndexError, "there is no step at this index");
 }
 
 Ref has_keys(PyObject*, PyObject* const* arguments) {
@@ -134,7 +131,7 @@ Ref find_path(PyObject*, PyObject* const* arguments) {
       file.envelope(), {PyBytes_AS_STRING(path.get()),
                         static_cast<std::size_t>(PyBytes_GET_SIZE(path.get()))});
   if (offset) return to_object(*offset);
-  PyErr_SetObject(PyExc_LookupError, text(offset.error().detail).get());
+  PyErr_SetObject(PyExc_LookupError, new_text(offset.error().detail).get());
   throw PyError();
 }
 
@@ -144,8 +141,7 @@ Ref load_part(PyObject* module, PyObject* const* arguments) {
   py::DecodeHooks hooks;
   hooks.memory = arguments[2];
   if (!PyMemoryView_Check(hooks.memory) || !file.has_same_size(hooks.memory)) {
-    PyErr_SetString(PyExc_TypeError, "load_part() takes a mapping of the same file");
-    throw PyError();
+    py::raise(PyExc_TypeError, "load_part() takes a mapping of the same file");
   }
   const DecodeOptions options(arguments[4], hooks);
   return file.load(state_of(module), offset_of(file, arguments[1]), options.hooks,

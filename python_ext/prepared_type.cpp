@@ -27,8 +27,7 @@ PreparedObject& fields_of(PyObject* self) {
 py::PreparedCall& call_of(PyObject* self) {
   py::PreparedCall* call = fields_of(self).call;
   if (call != nullptr) return *call;
-  PyErr_SetString(PyExc_ReferenceError, "the prepared call was garbage-collected");
-  throw PyError();
+  py::raise(PyExc_ReferenceError, "the prepared call was garbage-collected");
 }
 
 // Calls `warn` if the payload is large.
@@ -63,8 +62,7 @@ PyObject* new_prepared_call(PyTypeObject* type, PyObject* arguments,
     PyObject* warn = nullptr;
     Py_ssize_t warn_above = 0;
     if (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0) {
-      PyErr_SetString(PyExc_TypeError, "PreparedCall() takes no keyword arguments");
-      throw PyError();
+      py::raise(PyExc_TypeError, "PreparedCall() takes no keyword arguments");
     }
     if (!PyArg_ParseTuple(arguments, "OO|nO:PreparedCall", &function, &given_options,
                           &warn_above, &warn)) {

@@ -22,15 +22,14 @@ Ref policy(PyObject*, PyObject* rules) { return py::new_policy(rules); }
 
 // A list of sentences.
 Ref doubts(PyObject*, PyObject* policy) {
-  return list_of(py::policy_of(policy).doubts(), text);
+  return new_list(py::policy_of(policy).doubts(), new_text);
 }
 
 // Returns whether the policy allows the request, and the rule that decided, or None.
 Ref ask(PyObject*, PyObject* const* arguments) {
   for (int i = 1; i < 4; ++i) {
     if (PyUnicode_Check(arguments[i])) continue;
-    PyErr_SetString(PyExc_TypeError, "request, module and name should be str");
-    throw PyError();
+    py::raise(PyExc_TypeError, "request, module and name should be str");
   }
   const Policy& policy = py::policy_of(arguments[0]);
   const std::string wanted = py::text_of(arguments[1]);
@@ -40,12 +39,11 @@ Ref ask(PyObject*, PyObject* const* arguments) {
     const Verdict verdict =
         policy.ask(request, py::text_of(arguments[2]), py::text_of(arguments[3]));
     const Ref rule =
-        verdict.rule != nullptr ? text(verdict.rule->text()) : Ref::share(Py_None);
+        verdict.rule != nullptr ? new_text(verdict.rule->text()) : Ref::share(Py_None);
     return tuple_of(verdict.allows, rule);
   }
-  PyErr_SetString(PyExc_ValueError,
-                  "a request should be 'import', 'lookup', 'call' or 'code'");
-  throw PyError();
+  py::raise(PyExc_ValueError,
+            "a request should be 'import', 'lookup', 'call' or 'code'");
 }
 
 void restrict_process(PyObject*, PyObject* load_options) {
@@ -107,8 +105,7 @@ const Source& source_of(PyObject* name) {
   for (const Source& source : kSources) {
     if (wanted == source.name) return source;
   }
-  PyErr_SetString(PyExc_ValueError, "keys should come from text, file or environment");
-  throw PyError();
+  py::raise(PyExc_ValueError, "keys should come from text, file or environment");
 }
 
 Ref generate_key(PyObject*, PyObject* algorithm) {
@@ -118,8 +115,7 @@ Ref generate_key(PyObject*, PyObject* algorithm) {
       return py::new_signing_key(SigningKey::generate(choice));
     }
   }
-  PyErr_SetString(PyExc_ValueError, "an algorithm should be 'ed25519' or 'mac'");
-  throw PyError();
+  py::raise(PyExc_ValueError, "an algorithm should be 'ed25519' or 'mac'");
 }
 
 Ref read_key(PyObject* module, PyObject* const* arguments) {
@@ -134,7 +130,7 @@ Ref describe_key(PyObject*, PyObject* key) {
 }
 
 Ref public_text(PyObject* module, PyObject* key) {
-  return text(require(state_of(module), py::signing_key_of(key).public_text()));
+  return new_text(require(state_of(module), py::signing_key_of(key).public_text()));
 }
 
 void save_key(PyObject* module, PyObject* const* arguments) {
@@ -155,8 +151,8 @@ void add_key(PyObject*, PyObject* const* arguments) {
 }
 
 Ref key_ids(PyObject*, PyObject* ring) {
-  return list_of(py::key_ring_of(ring).ids(),
-                 [](const KeyId& id) { return text(to_string(id)); });
+  return new_list(py::key_ring_of(ring).ids(),
+                  [](const KeyId& id) { return new_text(to_string(id)); });
 }
 
 Ref sign(PyObject* module, PyObject* const* arguments) {
@@ -167,8 +163,8 @@ Ref sign(PyObject* module, PyObject* const* arguments) {
 Ref with_application(PyObject* module, PyObject* const* arguments) {
   const Input input(arguments[0]);
   const Input field(arguments[1]);
-  return to_bytes(require(state_of(module),
-                          waybill::with_application(input.bytes(), field.bytes())));
+  return new_bytes(require(state_of(module),
+                           waybill::with_application(input.bytes(), field.bytes())));
 }
 
 // Opens an envelope after checking its signature.
@@ -193,7 +189,7 @@ Ref application(PyObject* module, PyObject* const* arguments) {
                       : require(state, open_whole(input.bytes()));
   const BytesView field = envelope.application;
   if (field.empty()) return Ref::share(Py_None);
-  return to_bytes(field);
+  return new_bytes(field);
 }
 
 }  // namespace
@@ -223,7 +219,7 @@ PyMethodDef kSecurityMethods[] = {
 void add_security_constants(PyObject* module) {
   add(module, "LIMITS", py::limits_tuple(Limits{}));
   add(module, "STRICT_LIMITS", py::limits_tuple(kStrictLimits));
-  add(module, "STANDARD_TYPES", text(standard_types_policy()));
+  add(module, "STANDARD_TYPES", new_text(standard_types_policy()));
 }
 
 }  // namespace waybill::extension

@@ -30,8 +30,7 @@ Ref stream_length(PyObject*, PyObject* load_options) {
 Ref measure(PyObject*, PyObject* const* arguments) {
   StreamLength& stream_length = stream_length_of(arguments[0]);
   if (!PyByteArray_Check(arguments[1])) {
-    PyErr_SetString(PyExc_TypeError, "measure() takes a bytearray");
-    throw PyError();
+    py::raise(PyExc_TypeError, "measure() takes a bytearray");
   }
   // Not copied: the GIL is held, and loads() checks the bytes later.
   const BytesView bytes(

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 
+#include "python/runtime/objects.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
 #include "trust/signature_tail.h"
@@ -121,15 +122,11 @@ LoadOptions load_options_of(PyObject* tuple) {
 }
 
 Ref limits_tuple(const Limits& limits) {
-  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(std::size(kLimits))));
-  Py_ssize_t index = 0;
-  for (std::size_t Limits::* limit : kLimits) {
-    Ref value = limits.*limit == Limits::kNone
-                    ? Ref::share(Py_None)
-                    : Ref::steal(PyLong_FromSize_t(limits.*limit));
-    PyTuple_SET_ITEM(tuple.get(), index++, value.release());
-  }
-  return tuple;
+  return new_tuple(kLimits, [&](std::size_t Limits::* limit) {
+    return limits.*limit == Limits::kNone
+               ? Ref::share(Py_None)
+               : Ref::steal(PyLong_FromSize_t(limits.*limit));
+  });
 }
 
 }  // namespace waybill::py

@@ -294,9 +294,8 @@ Ref sent_sources(const State& state, BytesView head) {
   for (const std::uint32_t body : envelope::code_uses_of(envelope)) {
     const Ref code = codes.next_use(body);
     if (!seen.insert(body).second) continue;
-    const Ref unit = units.unit_or_none(body);
-    check(PyList_Append(found.get(),
-                        Ref::steal(PyTuple_Pack(2, unit.get(), code.get())).get()));
+    const Ref row = new_tuple({units.unit_or_none(body), code});
+    check(PyList_Append(found.get(), row.get()));
   }
   return found;
 }

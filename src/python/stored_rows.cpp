@@ -7,6 +7,7 @@
 #include "base/fresh_pages.h"
 #include "python/decode/received_buffers.h"
 #include "python/runtime/buffer_view.h"
+#include "python/runtime/objects.h"
 #include "wire/format.h"
 
 namespace waybill::py {
@@ -44,17 +45,14 @@ Ref stored_rows(const State& state, BytesView head, const Gate& gate) {
   require(state, gate.check_signature(head));
   const Envelope envelope = require(state, open_head(head, gate.limits()));
   require(state, check_limits(envelope, gate.limits()));
-  Ref rows = Ref::steal(PyList_New(0));
-  for (const StoredBuffer& row : envelope.buffers) {
+  return new_list(envelope.buffers, [&](const StoredBuffer& row) {
     const std::uint64_t offset = envelope.buffers_offset + row.place;
     // Compressed bytes are read into a separate object.
     const wire::BufferKind kind = row.compression ? wire::BufferKind::kBytes : row.kind;
-    const Ref tuple = Ref::steal(Py_BuildValue(
+    return Ref::steal(Py_BuildValue(
         "(iKK)", static_cast<int>(kind), static_cast<unsigned long long>(offset),
         static_cast<unsigned long long>(row.stored_length)));
-    check(PyList_Append(rows.get(), tuple.get()));
-  }
-  return rows;
+  });
 }
 
 Ref buffer_to_fill(long kind, std::uint64_t length) {

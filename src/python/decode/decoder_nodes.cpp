@@ -251,30 +251,18 @@ Ref GraphDecoder::read_part(NodeTag node) {
   return value;
 }
 
-// The key holds text, None, booleans and numbers: comparing it runs no foreign code.
-Ref namespace_key(const Frame& frame) {
-  const std::vector<Ref>& parts = frame.node->children;
-  Ref key = Ref::steal(PyTuple_New(std::ssize(parts)));
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    PyTuple_SET_ITEM(key.get(), static_cast<Py_ssize_t>(i),
-                     Ref::share(parts[i].get()).release());
-  }
-  return key;
-}
-
+// The keys hold text, None, booleans and numbers: comparing them runs no foreign code.
 Ref GraphDecoder::find_namespace(const Frame& frame) const {
   const Ref& namespaces = context_->namespaces;
   if (!namespaces || frame.part<NodeTag::kNamespace>("name") == Py_None) return {};
-  PyObject* found =
-      PyDict_GetItemWithError(namespaces.get(), namespace_key(frame).get());
-  if (found == nullptr && PyErr_Occurred()) throw PyError();
-  return Ref::share(found);
+  return Ref::share(raw_get(namespaces.get(), new_tuple(frame.node->children).get()));
 }
 
 void GraphDecoder::record_namespace(const Frame& frame, const Ref& globals) {
   Ref& namespaces = context_->namespaces;
   if (!namespaces) namespaces = Ref::steal(PyDict_New());
-  check(PyDict_SetItem(namespaces.get(), namespace_key(frame).get(), globals.get()));
+  check(PyDict_SetItem(namespaces.get(), new_tuple(frame.node->children).get(),
+                       globals.get()));
 }
 
 bool has_name(const Frame& frame, PyObject* name) {

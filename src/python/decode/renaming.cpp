@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "python/runtime/attribute.h"
+#include "python/runtime/objects.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
 
@@ -18,20 +19,18 @@ Ref call_rules(PyObject* rules, const char* method, PyObject* first, PyObject* s
                                                second, nullptr));
 }
 
-Ref or_null(Ref answer) { return answer.get() == Py_None ? Ref() : answer; }
-
-Ref list_of(const std::vector<std::string>& texts) {
-  Ref list = Ref::steal(PyList_New(0));
-  for (const std::string& each : texts) {
-    check(PyList_Append(list.get(), new_text(each).get()));
-  }
-  return list;
+// Records that `module:path` has another name here.
+void record(PyObject* rules, PyObject* module, PyObject* path,
+            const Renaming::Name& other) {
+  const Ref old = Ref::steal(PyUnicode_FromFormat("%U:%U", module, path));
+  const Ref renamed =
+      Ref::steal(PyUnicode_FromFormat("%U:%U", other.module.get(), other.path.get()));
+  call_rules(rules, "_record", old.get(), renamed.get());
 }
 
 Ref row_of(const Distribution& distribution) {
-  const Ref parts[] = {new_text(distribution.name), new_text(distribution.version),
-                       list_of(distribution.modules)};
-  return Ref::steal(PyTuple_Pack(3, parts[0].get(), parts[1].get(), parts[2].get()));
+  return new_tuple({new_text(distribution.name), new_text(distribution.version),
+                    new_list(distribution.modules, new_text)});
 }
 
 }  // namespace
@@ -46,7 +45,7 @@ void Renaming::check_import_allowed(PyObject* name, PyObject* old) const {
 
 Ref Renaming::module(PyObject* name) const {
   if (rules_ == nullptr) return {};
-  Ref renamed = or_null(call_rules(rules_, "_module", name, nullptr));
+  Ref renamed = null_if_none(call_rules(rules_, "_module", name, nullptr));
   if (!renamed) return {};
   check_import_allowed(renamed.get(), name);
   call_rules(rules_, "_record", name, renamed.get());
@@ -65,10 +64,7 @@ Renaming::Name Renaming::name(PyObject* module, PyObject* path) const {
   if (rules_ == nullptr) return {};
   Name found = name_of(call_rules(rules_, "_name", module, path).get());
   if (!found) return {};
-  const Ref old = Ref::steal(PyUnicode_FromFormat("%U:%U", module, path));
-  const Ref renamed =
-      Ref::steal(PyUnicode_FromFormat("%U:%U", found.module.get(), found.path.get()));
-  call_rules(rules_, "_record", old.get(), renamed.get());
+  record(rules_, module, path, found);
   return found;
 }
 
@@ -82,7 +78,7 @@ PyObject* Renaming::moves() const {
 }
 
 Ref Renaming::moved_module(PyObject* name, PyObject* error) const {
-  Ref moved = or_null(call_rules(moves(), "_known_module", name, error));
+  Ref moved = null_if_none(call_rules(moves(), "_known_module", name, error));
   if (moved) check_import_allowed(moved.get(), name);
   return moved;
 }
@@ -98,23 +94,14 @@ void Renaming::record_moved_module(PyObject* name, PyObject* moved) {
 
 void Renaming::record_moved_name(PyObject* module, PyObject* path, const Name& moved) {
   has_used_moves_ = true;
-  const Ref old = Ref::steal(PyUnicode_FromFormat("%U:%U", module, path));
-  const Ref renamed =
-      Ref::steal(PyUnicode_FromFormat("%U:%U", moved.module.get(), moved.path.get()));
-  call_rules(moves(), "_record", old.get(), renamed.get());
+  record(moves(), module, path, moved);
 }
 
 Ref Renaming::environment() const {
   if (!manifest_.environment) return Ref::share(Py_None);
   const Environment& sender = *manifest_.environment;
-  Ref rows = Ref::steal(PyList_New(0));
-  for (const Distribution& distribution : sender.distributions) {
-    check(PyList_Append(rows.get(), row_of(distribution).get()));
-  }
-  const Ref parts[] = {new_text(sender.python), new_text(sender.implementation),
-                       new_text(sender.platform)};
-  return Ref::steal(
-      PyTuple_Pack(4, parts[0].get(), parts[1].get(), parts[2].get(), rows.get()));
+  return new_tuple({new_text(sender.python), new_text(sender.implementation),
+                    new_text(sender.platform), new_list(sender.distributions, row_of)});
 }
 
 void Renaming::explain(PyObject* error, PyObject* module, PyObject* path) const {

@@ -118,10 +118,7 @@ void ElementOrder::rewrite(std::span<const Element> elements, std::size_t start)
 
 std::string attribute_text(PyObject* object, const Ref& name) {
   const Ref value = attribute_or_null(object, name);
-  Ref storage;
-  return value && PyUnicode_Check(value.get())
-             ? std::string(utf8_of(value.get(), storage))
-             : std::string();
+  return value && PyUnicode_Check(value.get()) ? text_of(value.get()) : std::string();
 }
 
 constexpr int kMaxKeyDepth = 4;
@@ -234,12 +231,7 @@ Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements) {
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  Ref sorted = Ref::steal(PyTuple_New(PyTuple_GET_SIZE(elements.get())));
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    PyTuple_SET_ITEM(sorted.get(), static_cast<Py_ssize_t>(i),
-                     Ref::share(order[i].second).release());
-  }
-  return sorted;
+  return new_tuple(order, [](const auto& one) { return Ref::share(one.second); });
 }
 
 }  // namespace waybill::py

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <initializer_list>
 #include <iterator>
 #include <string_view>
 #include <vector>
@@ -41,41 +40,33 @@ Ref own_attribute(PyObject* object, const char* text) {
   return found;
 }
 
-Ref call_of(PyObject* callable, std::initializer_list<PyObject*> arguments) {
-  Ref call = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(arguments.size()) + 1));
-  PyTuple_SET_ITEM(call.get(), 0, Ref::share(callable).release());
-  Py_ssize_t at = 0;
-  for (PyObject* argument : arguments) {
-    PyTuple_SET_ITEM(call.get(), ++at, Ref::share(argument).release());
-  }
-  return call;
+// A tuple of a callable and the arguments in another tuple.
+Ref call_of(PyObject* callable, PyObject* arguments) {
+  const Ref first = Ref::steal(PyTuple_Pack(1, callable));
+  return Ref::steal(PySequence_Concat(first.get(), arguments));
 }
 
 // The call that a reducer returned.
-Ref call_of(PyObject* answer) {
-  const Ref first = call_of(PyTuple_GET_ITEM(answer, 0), {});
-  return Ref::steal(PySequence_Concat(first.get(), PyTuple_GET_ITEM(answer, 1)));
+Ref call_of(const Ref& answer) {
+  return call_of(PyTuple_GET_ITEM(answer.get(), 0), PyTuple_GET_ITEM(answer.get(), 1));
 }
 
 // The call that makes an object of one of the types of is_of_builtin_type(). Null for
 // an object that travels otherwise, such as an unpacked alias: `*tuple[int]`.
 Ref call_of_builtin(const State& state, PyObject* object) {
   auto* type = type_of(object);
-  if (is_wrapper(object)) {
-    const Ref parts = parts_of_wrapper(state, object);
-    const Ref first = call_of(type, {});
-    return Ref::steal(PySequence_Concat(first.get(), parts.get()));
-  }
+  if (is_wrapper(object)) return call_of(type, parts_of_wrapper(state, object).get());
   if (Py_IS_TYPE(object, &PyDictProxy_Type)) {
     PyObject* mapping = mapping_of(object);
     // Any other mapping may run Python code.
     if (mapping == nullptr || !PyDict_CheckExact(mapping)) return {};
-    return call_of(type, {mapping});
+    return Ref::steal(PyTuple_Pack(2, type, mapping));
   }
   if (own_attribute(object, "__unpacked__").get() != Py_False) return {};
   const Ref origin = own_attribute(object, "__origin__");
   const Ref arguments = own_attribute(object, "__args__");
-  return origin && arguments ? call_of(type, {origin.get(), arguments.get()}) : Ref();
+  if (!origin || !arguments) return {};
+  return Ref::steal(PyTuple_Pack(3, type, origin.get(), arguments.get()));
 }
 
 bool is_of_builtin_type(PyObject* object) {
@@ -150,7 +141,7 @@ ReducedForm reduced_form_of_typing(const State& state, PyObject* object) {
       !PyTuple_CheckExact(PyTuple_GET_ITEM(answer.get(), 1))) {
     return {};
   }
-  return {call_of(answer.get()), {}};
+  return {call_of(answer), {}};
 }
 
 // The place of a builtin sentinel (3.15), which has a name and a module.
@@ -280,11 +271,10 @@ ReducedForm reduced_form_of(const State& state, PyObject* object) {
   if (is_reduced_by_user(state, object)) return {};
   if (is_of_builtin_type(object)) return {call_of_builtin(state, object), {}};
   if (is_empty_frozendict(object)) {
-    return {call_of(type_of(object), {state.empty_dict.get()}), {}};
+    return {Ref::steal(PyTuple_Pack(2, type_of(object), state.empty_dict.get())), {}};
   }
   if (is_field_of_named_tuple(object)) {
-    const Ref answer = call_method(object, state.names.reduce);
-    return {call_of(answer.get()), {}};
+    return {call_of(call_method(object, state.names.reduce)), {}};
   }
   if (GlobalName place = find_in_type(state, object); place.module) return {{}, place};
   if (GlobalName place = place_of_sentinel(state, object); place.module) {

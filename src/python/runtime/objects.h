@@ -1,10 +1,12 @@
 #pragma once
 
 // Access to objects of the interpreter: casts to their structs, iteration over their
-// items, calls, and tests for leaves.
+// items, new containers, calls, and tests for leaves.
 
 #include <Python.h>
 
+#include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <span>
 
@@ -71,6 +73,27 @@ class DictItems {
  private:
   PyObject* dict_;
 };
+
+// A new tuple or list with the result of `convert`, a Ref, for each item of a range.
+// Throws PyError.
+template <typename Items, typename Convert = std::identity>
+Ref new_tuple(const Items& items, Convert convert = {}) {
+  Ref tuple = Ref::steal(PyTuple_New(std::ssize(items)));
+  Py_ssize_t place = 0;
+  for (const auto& item : items) {
+    PyTuple_SET_ITEM(tuple.get(), place++, Ref(convert(item)).release());
+  }
+  return tuple;
+}
+inline Ref new_tuple(std::initializer_list<Ref> items) {
+  return new_tuple<std::initializer_list<Ref>>(items);
+}
+template <typename Items, typename Convert>
+Ref new_list(const Items& items, Convert convert) {
+  Ref list = Ref::steal(PyList_New(0));
+  for (const auto& item : items) check(PyList_Append(list.get(), convert(item).get()));
+  return list;
+}
 
 // Calls a callable. Throws PyError.
 template <typename... Arguments>

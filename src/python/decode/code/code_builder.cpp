@@ -27,15 +27,6 @@ constexpr std::size_t kNoLocation = static_cast<std::size_t>(-1);
 // A linear search through so few bodies is faster than sorting.
 constexpr std::size_t kFewBodies = 16;
 
-Ref names(const State& state, const std::vector<std::string_view>& views) {
-  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(views.size())));
-  Py_ssize_t count = 0;
-  for (const std::string_view view : views) {
-    PyTuple_SET_ITEM(tuple.get(), count++, state.intern_table.get(view).release());
-  }
-  return tuple;
-}
-
 // Names of the locals whose kind has one of the bits.
 Ref locals_of(const State& state, const envelope::CodeFields& fields,
               std::uint8_t bits) {
@@ -70,7 +61,9 @@ Ref make_code(const State& state, const Section& body,
               const envelope::CodeFields& fields, const Ref& constants,
               const CodeLocation& location) {
   const Ref instructions = new_bytes(fields.instructions);
-  const Ref all_names = names(state, fields.names);
+  const Ref all_names = new_tuple(fields.names, [&](std::string_view name) {
+    return state.intern_table.get(name);
+  });
   const Ref variables = locals_of(state, fields, kLocalPlain);
   const Ref free_names = locals_of(state, fields, kLocalFree);
   const Ref cells = locals_of(state, fields, kLocalCell);
@@ -203,14 +196,10 @@ Ref CodeBuilder::describe_next_use(std::size_t body) {
   CodeLocation where;
   if (use < locations_by_use_.size()) where = locations_[locations_by_use_[use]].where;
   const envelope::CodeFields& fields = body_at(body).fields;
-  const Ref parts[] = {new_text(fields.name),
-                       new_text(fields.qualified_name),
-                       signature_of(fields),
-                       units().unit_or_none(body),
-                       where.file ? where.file : Ref::share(Py_None),
-                       Ref::steal(PyLong_FromUnsignedLong(where.line))};
-  return Ref::steal(PyTuple_Pack(6, parts[0].get(), parts[1].get(), parts[2].get(),
-                                 parts[3].get(), parts[4].get(), parts[5].get()));
+  return new_tuple({new_text(fields.name), new_text(fields.qualified_name),
+                    signature_of(fields), units().unit_or_none(body),
+                    where.file ? where.file : Ref::share(Py_None),
+                    Ref::steal(PyLong_FromUnsignedLong(where.line))});
 }
 
 void CodeBuilder::compile_all(std::span<const std::uint32_t> uses) {
@@ -222,21 +211,17 @@ Ref CodeBuilder::closure_for(PyObject* code, std::size_t body, PyObject* cells) 
   const std::vector<std::string_view> names =
       envelope::free_names_of(body_at(body).fields);
   const Ref wanted = Ref::steal(PyCode_GetFreevars(as_code(code)));
-  const Py_ssize_t count = PyTuple_GET_SIZE(wanted.get());
-  Ref closure = Ref::steal(PyTuple_New(count));
-  for (Py_ssize_t i = 0; i < count; ++i) {
+  return new_tuple(items_of(wanted.get()), [&](PyObject* free) {
     Ref storage;
-    const std::string_view name = utf8_of(PyTuple_GET_ITEM(wanted.get(), i), storage);
+    const std::string_view name = utf8_of(free, storage);
     const auto place =
         static_cast<Py_ssize_t>(std::ranges::find(names, name) - names.begin());
-    if (place >= PyTuple_GET_SIZE(cells)) {
-      raise_decode(state_, ErrorCode::kMalformed, envelope_.code[body].offset,
-                   "source that needs a cell that the function does not have");
+    if (place < PyTuple_GET_SIZE(cells)) {
+      return Ref::share(PyTuple_GET_ITEM(cells, place));
     }
-    PyTuple_SET_ITEM(closure.get(), i,
-                     Ref::share(PyTuple_GET_ITEM(cells, place)).release());
-  }
-  return closure;
+    raise_decode(state_, ErrorCode::kMalformed, envelope_.code[body].offset,
+                 "source that needs a cell that the function does not have");
+  });
 }
 
 std::size_t CodeBuilder::body_of(BytesView hash) {

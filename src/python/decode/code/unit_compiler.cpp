@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "format/source_locations.h"
+#include "python/runtime/objects.h"
 #include "python/runtime/py_error.h"
 #include "python/runtime/text.h"
 #include "python/walker/code_info.h"
@@ -21,19 +22,7 @@ Ref number(std::uint64_t value) {
 }
 
 Ref names(const std::vector<std::string_view>& views) {
-  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(views.size())));
-  Py_ssize_t count = 0;
-  for (const std::string_view view : views) {
-    PyTuple_SET_ITEM(tuple.get(), count++, new_text(view).release());
-  }
-  return tuple;
-}
-
-Ref new_tuple(std::vector<Ref> items) {
-  Ref tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
-  Py_ssize_t count = 0;
-  for (Ref& item : items) PyTuple_SET_ITEM(tuple.get(), count++, item.release());
-  return tuple;
+  return new_tuple(views, new_text);
 }
 
 // Marks the code and all nested code: functions that it makes are sent with source too.
