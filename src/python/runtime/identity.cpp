@@ -8,6 +8,20 @@
 
 namespace waybill::py {
 
+namespace {
+
+// The entry of an object in a dict {address: entry} of the tracker; borrowed, null if
+// there is none.
+PyObject* entry_in(const Ref& entries, PyObject* object) {
+  const Ref address = Ref::steal(PyLong_FromVoidPtr(object));
+  PyObject* entry = raw_get(entries.get(), address.get());
+  const bool is_current =
+      entry != nullptr && weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == object;
+  return is_current ? entry : nullptr;
+}
+
+}  // namespace
+
 Ref object_with_id(const State& state, PyObject* id) {
   PyObject* reference = raw_get(state.known_objects.get(), id);
   return reference == nullptr ? Ref() : weakly_referenced(reference);
@@ -21,11 +35,7 @@ Ref identified_object(const State& state, PyObject* id) {
 }
 
 PyObject* tracked_entry(const State& state, PyObject* object) {
-  const Ref address = Ref::steal(PyLong_FromVoidPtr(object));
-  PyObject* entry = raw_get(state.known_ids.get(), address.get());
-  const bool is_current =
-      entry != nullptr && weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == object;
-  return is_current ? entry : nullptr;
+  return entry_in(state.known_ids, object);
 }
 
 bool has_id(const State& state, PyObject* object) {
@@ -33,11 +43,8 @@ bool has_id(const State& state, PyObject* object) {
 }
 
 bool has_source_id(const State& state, PyObject* type) {
-  if (PyDict_GET_SIZE(state.text_ids.get()) == 0) return false;
-  const Ref address = Ref::steal(PyLong_FromVoidPtr(type));
-  PyObject* entry = raw_get(state.text_ids.get(), address.get());
-  return entry != nullptr &&
-         weakly_referenced(PyTuple_GET_ITEM(entry, 0)).get() == type;
+  return PyDict_GET_SIZE(state.text_ids.get()) != 0 &&
+         entry_in(state.text_ids, type) != nullptr;
 }
 
 bool is_from_source(const State& state, PyObject* type) {
