@@ -79,10 +79,7 @@ std::uint32_t ImportCollector::find(PyObject* module, ImportTime time) {
 
 std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
                                    std::string_view chain, CodePosition position) {
-  if (by_value_ != nullptr && time == ImportTime::kLoad &&
-      has_name_or_parent(by_value_, module)) {
-    return kNoIndex;
-  }
+  if (time == ImportTime::kLoad && is_by_value(module)) return kNoIndex;
   // No manifest can list an empty name, and Python refuses to import it.
   if (PyUnicode_GET_LENGTH(module) == 0) {
     Culprit culprit;
@@ -93,9 +90,6 @@ std::uint32_t ImportCollector::add(PyObject* module, ImportTime time,
   }
   const std::uint32_t existing = find(module, time);
   if (existing != kNoIndex) return existing;
-  if (collects_needs_)
-    collected_needs_.push_back(
-        {Ref::share(module), time, std::string(chain), position});
   const PrintableText name(module);
   if (position.info == nullptr) {
     return add_new(module, {name.view(), time, chain, {}, {}, 0});
@@ -166,7 +160,7 @@ void ImportCollector::add_lazy(const LazyTarget& target) {
 ModuleNeed* ImportCollector::need_of(PyObject* module) {
   if (!is_script(state_, module)) {
     PyObject* name = by_value_ == nullptr ? nullptr : module_name(state_, module);
-    if (name == nullptr || !has_name_or_parent(by_value_, name)) return nullptr;
+    if (name == nullptr || !is_by_value(name)) return nullptr;
   }
   for (ModuleNeed& need : needs_) {
     if (need.module.get() == module) return &need;
@@ -256,10 +250,10 @@ std::vector<std::uintptr_t> ImportCollector::take_traced_containers() {
 void ImportCollector::need_package(PyObject* name) {
   if (name == nullptr || !PyUnicode_CheckExact(name)) return;
   for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
-    if (!has_name_or_parent(by_value_, part.get())) return;
+    if (!is_by_value(part.get())) return;
     PyObject* module = find_module(state_, part.get());
     const bool is_package =
-        module != nullptr && PyModule_Check(module) &&
+        module != nullptr &&
         raw_get(PyModule_GetDict(module), state_.names.path.get()) != nullptr;
     if (!is_package) return;
     need(module, nullptr);
@@ -323,7 +317,7 @@ void ImportCollector::finish() {
   const bool has_needs = first_->needs_of_code_.has_value();
   // Without new functions or module values, the functions of `first_` find the same.
   if (!has_needs || !flows_.empty() || escaped_.size() != first_->escaped_.size()) {
-    collects_needs_ = !has_needs;
+    records_uses_ = !has_needs;
     std::vector<std::unique_ptr<FunctionFlow>> later = std::move(flows_);
     flows_.clear();
     for (const auto& flow : first_->flows_) {
@@ -334,8 +328,10 @@ void ImportCollector::finish() {
     follow_flows();
   }
   if (!has_needs) return;
-  for (const CodeNeed& need : *first_->needs_of_code_) {
-    add(need.module.get(), need.time, need.chain, need.position);
+  for (const ModuleUse& need : *first_->needs_of_code_) {
+    if (need.time != ImportTime::kLoad || !is_by_value(need.module.get())) {
+      add_use(need);
+    }
   }
 }
 

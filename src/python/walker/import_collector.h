@@ -45,14 +45,6 @@ struct ModuleNeed {
   bool is_whole = false;   // Code may use any name of the module.
 };
 
-// An import that code was found to need.
-struct CodeNeed {
-  Ref module;
-  ImportTime time;
-  std::string chain;
-  CodePosition position;
-};
-
 // A look-up of a module attribute that decided whether an import is needed.
 struct TracedStep {
   Ref package;    // Name of the module.
@@ -73,7 +65,7 @@ struct LookupTrace {
   std::vector<TracedType> types;
 };
 
-// A module that the values of a definition need, with the fields of its import record.
+// A module that is needed, with the fields of its import record.
 struct ModuleUse {
   Ref module;
   ImportTime time = ImportTime::kLoad;
@@ -134,10 +126,10 @@ class ImportCollector {
   // `first`. Collectors that fork from `first` add these needs even if the program has
   // changed since, and follow the functions of `first` again only if they have added
   // functions or module values of their own.
-  using Needs = std::vector<CodeNeed>;
+  using Needs = std::vector<ModuleUse>;
   void set_needs_of_code(Needs needs) { needs_of_code_ = std::move(needs); }
   // The needs of a finished fork, for set_needs_of_code().
-  Needs needs_of_code() && { return std::move(collected_needs_); }
+  Needs needs_of_code() && { return std::move(uses_); }
 
   // ---- Definitions ---------------------------------------------------------------
 
@@ -214,6 +206,9 @@ class ImportCollector {
 
  private:
   ModuleNeed* need_of(PyObject* module);
+  bool is_by_value(PyObject* name) const {
+    return by_value_ != nullptr && has_name_or_parent(by_value_, name);
+  }
   void follow_flows();
   std::uint32_t add_new(PyObject* module,
                         const envelope::ManifestBuilder::Record& record);
@@ -242,8 +237,6 @@ class ImportCollector {
   std::vector<std::unique_ptr<FunctionFlow>> flows_;
   const ImportCollector* first_ = nullptr;  // See fork_from().
   std::optional<Needs> needs_of_code_;      // See set_needs_of_code().
-  Needs collected_needs_;
-  bool collects_needs_ = false;
   bool records_uses_ = false;
   std::vector<ModuleUse> uses_;
   std::vector<Ref> module_values_;
