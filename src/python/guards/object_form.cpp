@@ -24,12 +24,7 @@ constexpr int kMaxTypeDepth = 8;           // The nesting of generic types.
 // The mapping of a mapping proxy, which only tp_traverse shows. Null if the proxy
 // refers to several objects.
 PyObject* mapping_of(PyObject* proxy) {
-  std::vector<PyObject*> referents;
-  const auto take = [](PyObject* object, void* found) {
-    static_cast<std::vector<PyObject*>*>(found)->push_back(object);
-    return 0;
-  };
-  PyDictProxy_Type.tp_traverse(proxy, take, &referents);
+  const std::vector<PyObject*> referents = referents_of(proxy);
   return referents.size() == 1 ? referents[0] : nullptr;
 }
 
@@ -174,10 +169,8 @@ GlobalName place_in_module(const State& state, PyObject* object) {
   if (own && raw_get(own.get(), state.names.module.get()) != nullptr) return {};
   PyObject* module = find_module(state, home.get());
   if (module == nullptr) return {};
-  for (const auto& [name, value] : DictItems(PyModule_GetDict(module))) {
-    if (value == object) return find_global(state, object, home.get(), name);
-  }
-  return {};
+  PyObject* name = name_in(PyModule_GetDict(module), object);
+  return name == nullptr ? GlobalName{} : find_global(state, object, home.get(), name);
 }
 
 }  // namespace

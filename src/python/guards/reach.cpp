@@ -15,12 +15,6 @@ bool ReachVisitor::is_value(PyObject* object) const {
   return is_in_call_ && PyDict_CheckExact(object) && PyDict_GET_SIZE(object) == 0;
 }
 
-bool ReachVisitor::is_class_of_module(PyObject* type, PyObject* module) const {
-  const Ref path = Ref::steal(PyType_GetQualName(as_type(type)));
-  PyObject* name = module_name(state_, module);
-  return static_cast<bool>(find_global(state_, type, name, path.get()).module);
-}
-
 bool ReachVisitor::has_class_beside_function() const {
   const auto is_type = [](const VisitedObject& one) {
     const bool is_by_value = one.kind == Kind::kWalked || one.kind == Kind::kDefinition;
@@ -34,7 +28,8 @@ bool ReachVisitor::has_class_beside_function() const {
     PyObject* module = module_of_dict(state_, globals);
     return module != nullptr && importable_name(state_, module) != nullptr &&
            std::ranges::any_of(visited_, [&](const VisitedObject& other) {
-             return is_type(other) && is_class_of_module(other.object.get(), module);
+             return is_type(other) &&
+                    find_in_module(state_, other.object.get(), module).module;
            });
   });
 }

@@ -96,7 +96,6 @@ class ReachVisitor {
 
  private:
   bool is_value(PyObject* object) const;
-  bool is_class_of_module(PyObject* type, PyObject* module) const;
 
   CodeInfos& infos_;
   VisitedObjects& visited_;

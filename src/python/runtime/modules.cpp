@@ -196,6 +196,11 @@ GlobalName find_global(const State& state, PyObject* object, PyObject* module_na
   return {Ref::share(find_module(state, module_name)), Ref::share(path)};
 }
 
+GlobalName find_in_module(const State& state, PyObject* type, PyObject* module) {
+  const Ref path = Ref::steal(PyType_GetQualName(as_type(type)));
+  return find_global(state, type, module_name(state, module), path.get());
+}
+
 GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path) {
   auto* type = type_of(object);
   const Ref home = attribute_or_null(type, state.names.module);
@@ -320,25 +325,17 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
   return find_global(state, object, state.names.types.get(), name);
 }
 
-LazyTarget lazy_target(const State&, PyObject* placeholder) {
+LazyTarget lazy_target(PyObject* placeholder) {
   // Only tp_traverse of the placeholder shows its target: the name of a module and, for
   // `from name import attribute`, a tuple; or another placeholder and the name of an
   // attribute of its target.
-  std::vector<PyObject*> held;
-  auto collect = [](PyObject* object, void* list) {
-    static_cast<std::vector<PyObject*>*>(list)->push_back(object);
-    return 0;
-  };
   PyTypeObject* type = Py_TYPE(placeholder);
-  if (type->tp_traverse == nullptr) return {};
   PyObject* attribute = nullptr;
   for (PyObject* at = placeholder;;) {
-    held.clear();
-    type->tp_traverse(at, collect, &held);
     PyObject* inner = nullptr;
     PyObject* text = nullptr;
     bool has_list = false;
-    for (PyObject* object : held) {
+    for (PyObject* object : referents_of(at)) {
       if (Py_TYPE(object) == type && inner == nullptr) inner = object;
       if (PyUnicode_Check(object) && text == nullptr) text = object;
       has_list = has_list || PyTuple_Check(object);

@@ -106,6 +106,9 @@ PyObject* module_name(const State& state, const GlobalName& name);
 GlobalName find_global(const State& state, PyObject* object, PyObject* module_name,
                        PyObject* path);
 
+// find_global() for a class in this module, under the class's own qualified name.
+GlobalName find_in_module(const State& state, PyObject* type, PyObject* module);
+
 // The place of an object that has a path but no module, as pickle finds it: in the
 // module of its type, else in any importable module. Of several, the first in
 // alphabetical order is chosen, independently of the order of imports.
@@ -157,7 +160,7 @@ struct LazyTarget {
   Ref import;     // str: the module that the statement names
 };
 // Does not resolve the import. The module is null if it is unknown.
-LazyTarget lazy_target(const State& state, PyObject* placeholder);
+LazyTarget lazy_target(PyObject* placeholder);
 
 // The module `builtins` in sys.modules.
 Ref builtins_module(const State& state);

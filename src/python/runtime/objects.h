@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <span>
+#include <vector>
 
 #include "python/runtime/ref.h"
 
@@ -73,6 +74,20 @@ class DictItems {
  private:
   PyObject* dict_;
 };
+
+// The objects that an object refers to, as tp_traverse of its type shows them: for
+// types in C with no other way to read their parts. Borrowed.
+inline std::vector<PyObject*> referents_of(PyObject* object) {
+  std::vector<PyObject*> referents;
+  const auto take = [](PyObject* referent, void* list) {
+    static_cast<std::vector<PyObject*>*>(list)->push_back(referent);
+    return 0;
+  };
+  if (const traverseproc traverse = Py_TYPE(object)->tp_traverse) {
+    traverse(object, take, &referents);
+  }
+  return referents;
+}
 
 // A new tuple or list with the result of `convert`, a Ref, for each item of a range.
 // Throws PyError.

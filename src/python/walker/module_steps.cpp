@@ -28,8 +28,8 @@ bool is_pending(const State& state, PyObject* name) {
 
 // The name of the module that a lazy import binds, if it binds one: `import a.b` binds
 // a, `from a import b` binds b. Null if the placeholder does not show it.
-Ref lazy_module_name(const State& state, PyObject* placeholder) {
-  const LazyTarget target = lazy_target(state, placeholder);
+Ref lazy_module_name(PyObject* placeholder) {
+  const LazyTarget target = lazy_target(placeholder);
   if (!target.module) return {};
   PyObject* name = target.module.get();
   if (target.attribute) return submodule_name(name, target.attribute.get());
@@ -160,7 +160,7 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Target& from,
 bool FunctionFlow::resolve_placeholder(PyObject* found, PyObject* full_name,
                                        bool imported, PointsToSet& result) {
   imports_.mark_untraceable();
-  const Ref target = lazy_module_name(state_, found);
+  const Ref target = lazy_module_name(found);
   if (!target) return false;
   if (PyUnicode_Compare(target.get(), full_name) != 0) {
     // Not recorded, but the chain continues.
@@ -176,7 +176,7 @@ bool FunctionFlow::resolve_placeholder(PyObject* found, PyObject* full_name,
 void FunctionFlow::step_from_placeholder(const Scope& scope, ValueId id,
                                          const Target& from, PyObject* name,
                                          PointsToSet& result) {
-  const Ref full_name = lazy_module_name(state_, from.object.get());
+  const Ref full_name = lazy_module_name(from.object.get());
   if (!full_name) return;
   if (PyObject* module = find_module(state_, full_name.get())) {
     return step(scope, id, {Ref::share(module), from.imported}, name, result);

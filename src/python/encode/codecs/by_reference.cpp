@@ -112,10 +112,7 @@ GlobalName class_beside_function(EncodeContext& context, PyObject* type) {
   PyObject* function = context.stack.innermost_function();
   if (function == nullptr) return {};
   PyObject* module = module_of_dict(context.state, PyFunction_GET_GLOBALS(function));
-  if (module == nullptr) return {};
-  const Ref path = Ref::steal(PyType_GetQualName(as_type(type)));
-  return find_global(context.state, type, module_name(context.state, module),
-                     path.get());
+  return module == nullptr ? GlobalName{} : find_in_module(context.state, type, module);
 }
 
 Ref fresh_answer(EncodeContext& context, PyObject* object) {

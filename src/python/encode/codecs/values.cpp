@@ -128,7 +128,7 @@ void describe_bounds(EncodeContext& context, PyObject* object, Plan& plan) {
 }
 
 void describe_lazy_import(EncodeContext& context, PyObject* placeholder, Plan&) {
-  const LazyTarget target = lazy_target(context.state, placeholder);
+  const LazyTarget target = lazy_target(placeholder);
   if (!target.module) context.fail("is a lazy import whose module is unknown");
   context.imports().add_lazy(target);
   context.out.node(NodeTag::kLazyImport, 2);
