@@ -44,11 +44,14 @@ bool is_empty_dict(PyObject* dict) {
   return dict == nullptr || (PyDict_CheckExact(dict) && PyDict_GET_SIZE(dict) == 0);
 }
 
-std::array<Ref, 4> own_names(const State& state, PyFunctionObject* f) {
-  auto* code = as_code(f->func_code);
+std::array<Ref, 4> own_names(const State& state, PyFunctionObject* f,
+                             PyCodeObject* code) {
   const auto or_none = [](PyObject* object) { return object ? object : Py_None; };
   const auto unless = [](PyObject* derived, PyObject* value) {
-    return is_same_text(value, derived) ? Ref() : Ref::share(value);
+    const bool is_same =
+        value == derived || (PyUnicode_Check(value) && PyUnicode_Check(derived) &&
+                             PyUnicode_Compare(value, derived) == 0);
+    return is_same ? Ref() : Ref::share(value);
   };
   PyObject* own_name = or_none(look_up(state, f->func_globals, state.names.name.get()));
   return {unless(code->co_name, f->func_name),

@@ -106,7 +106,8 @@ bool is_same_text(PyObject* a, PyObject* b);
 bool is_empty_dict(PyObject* dict);
 // Name, qualified name, module and docstring of a function; null for each that follows
 // from its code and its globals.
-std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function);
+std::array<Ref, 4> own_names(const State& state, PyFunctionObject* function,
+                             PyCodeObject* code);
 // Whether code of deferred annotations may return text, which may refer to further
 // names.
 bool can_return_text(PyCodeObject* annotate, PyCodeObject* owner);
@@ -200,7 +201,7 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
       !visitor.visit_globals(f->func_globals)) {
     return false;
   }
-  for (const Ref& name : own_names(state, f)) {
+  for (const Ref& name : own_names(state, f, as_code(code.get()))) {
     if (!visitor.visit_value(name.get(), false)) return false;
   }
   const auto cells = items_of(f->func_closure);

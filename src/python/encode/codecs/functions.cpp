@@ -4,6 +4,8 @@
 // tests/python/functions/test_functions.py.
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
@@ -18,11 +20,6 @@ namespace {
 using wire::FunctionField;
 using wire::NodeTag;
 using wire::Writer;
-
-bool equal_text(PyObject* a, PyObject* b) {
-  return a == b ||
-         (PyUnicode_Check(a) && PyUnicode_Check(b) && PyUnicode_Compare(a, b) == 0);
-}
 
 // Writes the cells of the closure without content. Appends the indices of new cells to
 // `added`.
@@ -151,8 +148,8 @@ void plan_cells(EncodeContext& context, PyFunctionObject* function,
     }
     const bool is_class_dict = PyDict_CheckExact(content) &&
                                i < PyTuple_GET_SIZE(names.get()) &&
-                               equal_text(PyTuple_GET_ITEM(names.get(), i),
-                                          context.state.names.classdict.get());
+                               is_same_text(PyTuple_GET_ITEM(names.get(), i),
+                                            context.state.names.classdict.get());
     Ref owner = is_class_dict ? class_of_dict(context, function, content) : Ref();
     if (owner) {
       plan.raw().node(NodeTag::kClassDict, 1);
@@ -201,21 +198,16 @@ void add(Fields& fields, FunctionField field, PyObject* value, const char* label
 
 void add_names(const State& state, PyFunctionObject* function, PyCodeObject* code,
                Fields& fields) {
-  if (!equal_text(function->func_name, code->co_name)) {
-    add(fields, FunctionField::kName, function->func_name, ".__name__");
-  }
-  if (!equal_text(function->func_qualname, code->co_qualname)) {
-    add(fields, FunctionField::kQualifiedName, function->func_qualname,
-        ".__qualname__");
-  }
-  PyObject* module_default = raw_get(function->func_globals, state.names.name.get());
-  PyObject* module = function->func_module != nullptr ? function->func_module : Py_None;
-  if (!equal_text(module, module_default != nullptr ? module_default : Py_None)) {
-    add(fields, FunctionField::kModule, module, ".__module__");
-  }
-  PyObject* doc = function->func_doc != nullptr ? function->func_doc : Py_None;
-  if (!equal_text(doc, default_doc(code))) {
-    add(fields, FunctionField::kDoc, doc, ".__doc__");
+  using enum FunctionField;
+  constexpr std::pair<FunctionField, const char*> kNameFields[] = {
+      {kName, ".__name__"},
+      {kQualifiedName, ".__qualname__"},
+      {kModule, ".__module__"},
+      {kDoc, ".__doc__"}};
+  const std::array<Ref, 4> names = own_names(state, function, code);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto& [field, label] = kNameFields[i];
+    if (names[i]) add(fields, field, names[i].get(), label);
   }
 }
 
