@@ -177,7 +177,7 @@ bool CachedEnvelope::rebind_methods(std::span<const Ref> objects) const {
   PyObject* globals = PyFunction_GET_GLOBALS(objects[number].get());
   std::vector<Ref> old;  // Dropped once all methods are rebound.
   for (const std::size_t recorded : rebound_classes_)
-    classes_[recorded].rebind_globals(globals, old);
+    classes_[recorded].methods().rebind_globals(globals, old);
   return true;
 }
 
@@ -287,10 +287,10 @@ bool CachedEnvelope::can_reuse_classes() {
   rebound_classes_.clear();
   if (!has_functions()) return true;
   for (std::size_t i = 0; i < classes_.size(); ++i) {
-    const ReceivedClass& recorded = classes_[i];
-    if (recorded.is_at_home() || recorded.is_independent_of(globals_)) continue;
-    if (globals_.size() != 1 || !recorded.is_bound_to(globals_.front()) ||
-        recorded.has_held_functions()) {
+    const ReceivedFunctions& methods = classes_[i].methods();
+    if (classes_[i].is_at_home() || methods.is_independent_of(globals_)) continue;
+    if (globals_.size() != 1 || !methods.are_bound_to(globals_.front()) ||
+        methods.has_held_functions()) {
       return false;
     }
     rebound_classes_.push_back(i);

@@ -113,16 +113,9 @@ class ReceivedClass {
 
   // Whether this process defined the class. Its methods are then never rebound.
   bool is_at_home() const { return is_home_; }
-  // See ReceivedFunctions for these.
-  bool is_independent_of(const std::vector<PyObject*>& globals) const {
-    return methods_.is_independent_of(globals);
-  }
-  bool has_held_functions() const { return methods_.has_held_functions(); }
-  bool is_bound_to(PyObject* globals) const { return methods_.are_bound_to(globals); }
+  const ReceivedFunctions& methods() const { return methods_; }
+  // Whether more than the class refers to a method, or to its wrapper.
   bool has_referenced_methods() const;
-  void rebind_globals(PyObject* globals, std::vector<Ref>& old) const {
-    methods_.rebind_globals(globals, old);
-  }
 
   // The class. Null if it is gone, if the id means another class, if a payload has
   // described it differently since, or if one of these has changed: the class, a base
