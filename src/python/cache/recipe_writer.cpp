@@ -282,10 +282,7 @@ bool RecipeWriter::write_value(int depth) {
     case wire::TokenType::kText:
       return steps_.add_constant(new_text(token.text()), offset);
     case wire::TokenType::kBinary:
-      return steps_.add_constant(
-          Ref::steal(PyBytes_FromStringAndSize(
-              token.text().data(), static_cast<Py_ssize_t>(token.bytes.size()))),
-          offset);
+      return steps_.add_constant(new_bytes(token.bytes), offset);
     case wire::TokenType::kExtension:
       return write_extension(token);
     case wire::TokenType::kMap:

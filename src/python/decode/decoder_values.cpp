@@ -15,6 +15,7 @@
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/objects.h"
+#include "python/runtime/text.h"
 #include "verify/short_call.h"
 #include "wire/format.h"
 #include "wire/number.h"
@@ -60,9 +61,7 @@ Ref value_of_extension(ExtType type, BytesView bytes) {
       return Ref::steal(
           PyComplex_FromDoubles(double_at(bytes.data()), double_at(bytes.data() + 8)));
     case ExtType::kText:
-      return Ref::steal(
-          PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()),
-                               static_cast<Py_ssize_t>(bytes.size()), "surrogatepass"));
+      return new_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     case ExtType::kSingleton:
       if (bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEllipsis)) {
         return Ref::share(Py_Ellipsis);
@@ -132,8 +131,7 @@ bool GraphDecoder::read_leaf(Ref& value) {
       if (!value) return refuse(ErrorCode::kMalformed, "text that is not UTF-8");
       break;
     case wire::TokenType::kBinary:
-      value = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes),
-                                                   static_cast<Py_ssize_t>(size)));
+      value = new_bytes({bytes, size});
       break;
     default:
       if (!read_extension(value, {bytes, size}, bytes[-1])) return false;

@@ -65,8 +65,24 @@ struct Pair {
   PyObject *left, *right;  // Borrowed from the compared keys.
 };
 
-// C, which is defined below, is a sum over pairs, so their order does not matter. Pairs
-// still to be counted are on a stack; each has been counted as one step already.
+// Counts an upper bound of the steps that `==` takes for two keys. If it exceeds
+// `most`, the result is only known to exceed `most`, after about `most` steps. Changes
+// no key, and runs no foreign code.
+//
+// C(u, v), the steps of `u == v`:
+//   C = 1                                                 if u is v
+//   C = 1 + size / 64                                     leaves
+//   C = 1 + the sum of C(u[i], v[i])                      tuples, slices
+//   C = 1 + the sum of M(x, y) * (8 + C(y, x)) + places   frozensets: x of u and y of v
+//                                                         that have one hash
+// where M(x, y) is how often the look-up of x in the table of v visits y before it
+// reaches a free place: up to kMaxVisits. So the steps multiply per level, by up to 23
+// times the number of items with one hash. M depends on the tables of both frozensets,
+// so C is defined for pairs. Python stops earlier where items are unequal, or where one
+// is found: it never takes more steps.
+//
+// C is a sum over pairs, so their order does not matter. Pairs still to be counted are
+// on a stack; each has been counted as one step already.
 class Comparison {
  public:
   explicit Comparison(std::uint64_t most) : most_(most) {}
@@ -156,25 +172,6 @@ class Comparison {
   std::vector<Pair> pairs_;
 };
 
-// An upper bound of the steps that `==` takes for these keys. If it exceeds `most`, the
-// result is only known to exceed `most`, after about `most` steps. Changes no key, and
-// runs no foreign code.
-//
-// C(u, v), the steps of `u == v`:
-//   C = 1                                                 if u is v
-//   C = 1 + size / 64                                     leaves
-//   C = 1 + the sum of C(u[i], v[i])                      tuples, slices
-//   C = 1 + the sum of M(x, y) * (8 + C(y, x)) + places   frozensets: x of u and y of v
-//                                                         that have one hash
-// where M(x, y) is how often the look-up of x in the table of v visits y before it
-// reaches a free place: up to kMaxVisits. So the steps multiply per level, by up to 23
-// times the number of items with one hash. M depends on the tables of both frozensets,
-// so C is defined for pairs. Python stops earlier where items are unequal, or where one
-// is found: it never takes more steps.
-std::uint64_t comparison_steps(PyObject* left, PyObject* right, std::uint64_t most) {
-  return Comparison(most).count(left, right);
-}
-
 }  // namespace
 
 KeyProbes::KeyProbes(Kind kind, std::uint64_t announced)
@@ -185,7 +182,7 @@ std::uint64_t KeyProbes::compare(const Entry& there, PyObject* key, std::uint64_
   is_equal = there.key.get() == key;
   if (is_equal) return 0;
   const std::uint64_t steps =
-      kComparison + comparison_steps(there.key.get(), key, most);
+      kComparison + Comparison(most).count(there.key.get(), key);
   if (steps > most) return steps;
   const int result = PyObject_RichCompareBool(there.key.get(), key, Py_EQ);
   // Inserting the key into its container raises it again.

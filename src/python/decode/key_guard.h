@@ -62,7 +62,7 @@ class KeyProbes {
   // Inserts a key unless an equal one is present, and grows the table if necessary.
   // Returns the steps: the occupied places that were probed, beyond the usual number. A
   // place with an equal hash counts more, since the keys are compared
-  // (comparison_steps()); a comparison of more than `most` steps is not made. `before`:
+  // (Comparison); a comparison of more than `most` steps is not made. `before`:
   // the keys in the dict or set so far, text and bytes included. Throws PyError for
   // exceptions of __eq__.
   std::uint64_t add(PyObject* key, Py_hash_t hash, std::uint64_t before,

@@ -22,9 +22,7 @@ std::string text_or_nothing(PyObject* text) {
   return text == nullptr || !PyUnicode_Check(text) ? std::string() : text_of(text);
 }
 
-struct OwnName {
-  Ref module, name;
-};
+using OwnName = DeniedNames::Name;
 
 OwnName own_name(const State& state, PyTypeObject* type) {
   return {module_of_type(state, type), Ref::steal(PyType_GetQualName(type))};
