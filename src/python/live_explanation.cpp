@@ -153,9 +153,9 @@ class Explainer {
     }
     if (part.kind == Kind::kReference) return name_of_global(object);
     if (part.kind != Kind::kValue || part.bytes < kMinDetailedBytes) return {};
-    const Ref shape = Ref::steal_or_null(
-        PyObject_CallOneArg(late(state_, &LateHelpers::shape_of), object));
-    if (!shape) ignore_error(PyExc_Exception);
+    const Ref shape =
+        steal_unless(PyExc_Exception,
+                     PyObject_CallOneArg(late(state_, &LateHelpers::shape_of), object));
     return shape ? text_of(shape.get()) : "";
   }
 
@@ -163,9 +163,8 @@ class Explainer {
   std::string name_of_global(PyObject* object) const {
     std::string name;
     for (const char* attribute : {"__module__", "__qualname__"}) {
-      const Ref text =
-          Ref::steal_or_null(PyObject_GetAttr(object, interned(attribute).get()));
-      if (!text) ignore_error(PyExc_Exception);
+      const Ref text = steal_unless(
+          PyExc_Exception, PyObject_GetAttr(object, interned(attribute).get()));
       if (!text || !PyUnicode_Check(text.get())) continue;
       name += (name.empty() ? "" : ".") + text_of(text.get());
     }

@@ -97,10 +97,8 @@ bool is_method(const State& state, PyObject* attribute) {
 bool has_other_code(const State& state, PyObject* own, PyObject* value) {
   if (own == value || Py_TYPE(own) != Py_TYPE(value)) return false;
   if (PyFunction_Check(own)) {
-    const int is_same = PyObject_RichCompareBool(PyFunction_GET_CODE(own),
-                                                 PyFunction_GET_CODE(value), Py_EQ);
-    check(is_same);
-    return is_same == 0;
+    return check(PyObject_RichCompareBool(PyFunction_GET_CODE(own),
+                                          PyFunction_GET_CODE(value), Py_EQ)) == 0;
   }
   return std::ranges::any_of(wrapped_in(state, own), [&](const char* name) {
     const Ref one = get_attribute(own, name);

@@ -312,8 +312,7 @@ bool ReceivedClass::record(const State& state, PyObject* type) {
   is_home_ = is_home(state, type);
   serial_ = Ref::share(raw_get(state.class_serials.get(), id_.get()));
   // With __waybill_state__ each payload may overwrite what the worker changed.
-  const Ref own_dict = type_dict(cls);
-  if (raw_get(own_dict.get(), state.names.waybill_state.get()) != nullptr) return false;
+  if (raw_get(cls, state.names.waybill_state.get()) != nullptr) return false;
   if (!is_home_ && !serial_) return false;
   type_ = Ref::steal(PyWeakref_NewRef(type, nullptr));
   const bool follows = !is_home_;

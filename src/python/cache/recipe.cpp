@@ -30,7 +30,7 @@ Ref method_of_type(PyObject* object, PyObject* name) {
   if (!PyType_Check(object)) return {};
   auto* type = as_type(object);
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return {};
-  PyObject* value = raw_get(type_dict(type).get(), name);
+  PyObject* value = raw_get(type, name);
   return value != nullptr && PyCFunction_CheckExact(value) ? Ref::share(value) : Ref();
 }
 

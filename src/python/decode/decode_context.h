@@ -119,12 +119,8 @@ inline HashCost ObjectHistory::cost_of(Py_ssize_t payload, PyObject* position) c
     return cost;  // A bad reference, which find_stream_object() refuses.
   }
   const Ref key = Ref::steal(PyNumber_Invert(position));
-  PyObject* recorded =
-      PyDict_GetItemWithError(PyList_GET_ITEM(payloads_, payload), key.get());
-  if (recorded != nullptr) {
+  if (PyObject* recorded = raw_get(PyList_GET_ITEM(payloads_, payload), key.get())) {
     check(PyArg_ParseTuple(recorded, "IK", &cost.depth, &cost.steps) - 1);
-  } else if (PyErr_Occurred()) {
-    throw PyError();
   }
   return cost;
 }

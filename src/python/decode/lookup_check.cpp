@@ -117,10 +117,9 @@ void DeniedNames::add_module(PyObject* loaded, PyObject* module_name,
     const bool is_own = PyUnicode_Compare(own.get(), module_name) == 0;
     const bool is_builtin =
         PyUnicode_CompareWithASCIIString(own.get(), "builtins") == 0;
-    const int is_listed =
-        has_list && !is_builtin ? PySequence_Contains(exported.get(), name) : 0;
-    check(is_listed);
-    if (is_own || is_listed > 0) add(value, module_name, name);
+    const bool is_listed = has_list && !is_builtin &&
+                           check(PySequence_Contains(exported.get(), name)) == 1;
+    if (is_own || is_listed) add(value, module_name, name);
   }
 }
 

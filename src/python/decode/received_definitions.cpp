@@ -102,8 +102,7 @@ void ReceivedDefinitions::set_first_line(PyObject* id, PyObject* type) {
   if (found == class_sources_.end() || found->second.first_line == 0) return;
   const std::uint32_t line = found->second.first_line;
   PyObject* name = state_.names.first_line.get();
-  const Ref dict = type_dict(as_type(type));
-  if (raw_get(dict.get(), name) != nullptr) return;
+  if (raw_get(as_type(type), name) != nullptr) return;
   const Ref number = Ref::steal(PyLong_FromUnsignedLong(line));
   // As the class statement does, without calling the metaclass.
   check(PyType_Type.tp_setattro(type, name, number.get()));

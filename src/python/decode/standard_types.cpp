@@ -204,7 +204,7 @@ void demand_no_shadow(GraphDecoder& decoder, PyObject* object, PyObject* name,
                       PyObject* value, bool is_set) {
   if (!decoder.forbids_code() || !PyUnicode_Check(name)) return;
   for (PyTypeObject* base : order_of(Py_TYPE(object))) {
-    PyObject* found = raw_get(type_dict(base).get(), name);
+    PyObject* found = raw_get(base, name);
     if (found == nullptr) continue;
     const PyTypeObject* kind = Py_TYPE(found);
     const bool is_data = kind->tp_descr_set != nullptr;

@@ -20,8 +20,7 @@ constexpr std::size_t kMaxOpen = 50;
 
 // The line of the class statement, which is available from 3.13 on; 0 if unknown.
 std::uint32_t first_line_of(const State& state, PyTypeObject* type) {
-  const Ref dict = type_dict(type);
-  PyObject* line = raw_get(dict.get(), state.names.first_line.get());
+  PyObject* line = raw_get(type, state.names.first_line.get());
   if (line == nullptr || !PyLong_CheckExact(line)) return 0;
   int overflow = 0;
   const long number = PyLong_AsLongAndOverflow(line, &overflow);

@@ -128,12 +128,8 @@ constexpr std::size_t kMaxRepr = 1000;
 // address.
 std::string repr_text(PyObject* object) {
   if (Py_TYPE(object)->tp_repr == PyBaseObject_Type.tp_repr) return {};
-  const Ref repr = Ref::steal_or_null(PyObject_Repr(object));
-  if (!repr) {
-    ignore_error(PyExc_Exception);
-    return {};
-  }
-  return text_of(repr.get()).substr(0, kMaxRepr);
+  const Ref repr = steal_unless(PyExc_Exception, PyObject_Repr(object));
+  return repr ? text_of(repr.get()).substr(0, kMaxRepr) : std::string();
 }
 
 // The sort key of an element. Keys of elements that are not plain sort last: 0xc1 is

@@ -105,13 +105,12 @@ bool WalkStack::is_within_method_of(const State& state, PyTypeObject* type) cons
     if (place + 1 >= size() || !PyType_IsSubtype(type, open)) continue;
     const Frame& attributes = frames_[place + 1];
     if (!attributes.key) continue;
-    const Ref dict = type_dict(open);
     // The value of __module__ brings the globals of all methods; see DeferredGlobals.
     if (PyUnicode_Check(attributes.key.get()) &&
         PyUnicode_Compare(attributes.key.get(), state.names.module.get()) == 0) {
       return true;
     }
-    PyObject* value = raw_get(dict.get(), attributes.key.get());
+    PyObject* value = raw_get(open, attributes.key.get());
     if (value != nullptr && is_method(value)) return true;
   }
   return false;

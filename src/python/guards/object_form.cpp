@@ -30,9 +30,8 @@ PyObject* mapping_of(PyObject* proxy) {
 
 Ref own_attribute(PyObject* object, const char* text) {
   // Not by getattr, which for an alias may read from the aliased class.
-  Ref found = Ref::steal_or_null(PyObject_GenericGetAttr(object, interned(text).get()));
-  if (!found) ignore_error(PyExc_AttributeError);
-  return found;
+  return steal_unless(PyExc_AttributeError,
+                      PyObject_GenericGetAttr(object, interned(text).get()));
 }
 
 // A tuple of a callable and the arguments in another tuple.
@@ -86,15 +85,13 @@ bool is_of_typing(const State& state, PyObject* object) {
       "_SpecialGenericAlias", "_TypedCacheSpecialForm", "_TupleType"};
   return std::ranges::find(kTypes, std::string_view(type->tp_name)) !=
              std::end(kTypes) &&
-         is_same_text(raw_get(type_dict(type).get(), state.names.module.get()),
+         is_same_text(raw_get(type, state.names.module.get()),
                       state.names.typing.get());
 }
 
 // The result of a reducer; null if it fails. The encoder then reports the error.
 Ref call_reducer(PyObject* reducer, PyObject* object) {
-  Ref answer = Ref::steal_or_null(PyObject_CallOneArg(reducer, object));
-  if (!answer) ignore_error(PyExc_Exception);
-  return answer;
+  return steal_unless(PyExc_Exception, PyObject_CallOneArg(reducer, object));
 }
 
 // What the reducer of a type of typing returns, found as the encoder finds it. Null if
@@ -117,7 +114,7 @@ Ref answer_of_typing(const State& state, PyObject* object) {
   const Ref own_dict = instance_dict(object);
   if ((own_dict && overrides_reduction(state.names, own_dict.get())) ||
       _PyType_Lookup(Py_TYPE(object), state.names.reduce_ex.get()) !=
-          raw_get(type_dict(object_type).get(), state.names.reduce_ex.get())) {
+          raw_get(object_type, state.names.reduce_ex.get())) {
     return {};
   }
   const Ref own = attribute_or_null(type_of(object), state.names.reduce);
@@ -146,9 +143,8 @@ GlobalName place_of_sentinel(const State& state, PyObject* object) {
       std::string_view(type->tp_name) != "sentinel") {
     return {};
   }
-  const Ref name =
-      Ref::steal_or_null(PyObject_CallMethodNoArgs(object, state.names.reduce.get()));
-  if (!name) ignore_error(PyExc_Exception);
+  const Ref name = steal_unless(
+      PyExc_Exception, PyObject_CallMethodNoArgs(object, state.names.reduce.get()));
   const Ref module = attribute_or_null(object, state.names.module);
   if (!name || !PyUnicode_CheckExact(name.get()) || !module) return {};
   return find_global(state, object, module.get(), name.get());
@@ -160,7 +156,7 @@ GlobalName place_in_module(const State& state, PyObject* object) {
   const Ref type_name = Ref::steal(PyType_GetName(type));
   PyObject* row = raw_get(state.named_reducers.get(), type_name.get());
   if (row == nullptr) return {};
-  const Ref home = Ref::share(raw_get(type_dict(type).get(), state.names.module.get()));
+  const Ref home = Ref::share(raw_get(type, state.names.module.get()));
   if (!home || !PyUnicode_CheckExact(home.get()) ||
       raw_get(row, home.get()) != state.reduce_to_name.get()) {
     return {};
@@ -195,9 +191,7 @@ bool is_same_constant(PyObject* a, PyObject* b) {
     return std::memcmp(&first, &second, sizeof first) == 0;
   }
   if (!PyLong_CheckExact(a) && !PyBytes_CheckExact(a)) return false;
-  const int is_same = PyObject_RichCompareBool(a, b, Py_EQ);
-  check(is_same);
-  return is_same == 1;
+  return check(PyObject_RichCompareBool(a, b, Py_EQ)) == 1;
 }
 
 Ref copy_of_leaf(PyObject* leaf) {

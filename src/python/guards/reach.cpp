@@ -86,12 +86,10 @@ bool is_dict_of(PyObject* type, PyObject* dict) {
 
 void evaluate_annotations(const State& state, PyObject* type) {
   if (kKeepsAnnotations) return;
-  const Ref dict = type_dict(as_type(type));
-  PyObject* annotate = raw_get(dict.get(), state.names.annotate_func.get());
+  PyObject* annotate = raw_get(as_type(type), state.names.annotate_func.get());
   if (annotate == nullptr || !is_library_annotate(annotate)) return;
-  const Ref evaluated =
-      Ref::steal_or_null(PyObject_GetAttr(type, interned("__annotations__").get()));
-  if (!evaluated) ignore_error(PyExc_Exception);
+  steal_unless(PyExc_Exception,
+               PyObject_GetAttr(type, interned("__annotations__").get()));
 }
 
 bool is_unsent_annotations(const State& state, PyObject* dict, PyObject* name) {

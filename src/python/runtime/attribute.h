@@ -30,6 +30,13 @@ inline void ignore_error(PyObject* kind) {
   PyErr_Clear();
 }
 
+// The result of a C function; null if it has failed with an error of this kind. Throws
+// PyError for any other error.
+inline Ref steal_unless(PyObject* kind, PyObject* result) {
+  if (result == nullptr) ignore_error(kind);
+  return Ref::steal_or_null(result);
+}
+
 // Takes the current error, so that a caller can try another way. The error is dropped
 // unless it is restored.
 class PendingError {
@@ -70,9 +77,7 @@ inline void restore_error(Ref raised) {
 
 // The instance's own dict; null if it has none.
 inline Ref instance_dict(PyObject* object) {
-  Ref dict = Ref::steal_or_null(PyObject_GenericGetDict(object, nullptr));
-  if (!dict) ignore_error(PyExc_AttributeError);
-  return dict;
+  return steal_unless(PyExc_AttributeError, PyObject_GenericGetDict(object, nullptr));
 }
 
 // The version of a type. A look-up of `name` assigns one if there is none; 0 if the

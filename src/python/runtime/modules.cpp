@@ -30,9 +30,7 @@ Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
   if (PyModule_Check(owner)) return Ref::share(look_up_in(state, owner, name));
   if (!PyType_Check(owner)) {
     // For neither modules nor classes, getattr is the only way.
-    Ref value = Ref::steal_or_null(PyObject_GetAttr(owner, name));
-    if (!value) ignore_error(PyExc_AttributeError);
-    return value;
+    return steal_unless(PyExc_AttributeError, PyObject_GetAttr(owner, name));
   }
   Ref dict = type_dict(as_type(owner));
   if (!dict) return {};
@@ -78,9 +76,7 @@ Ref first_part(PyObject* name) {
 
 bool has_name_or_parent(PyObject* names, PyObject* name) {
   for (Ref part = Ref::share(name); part; part = parent_of(part.get())) {
-    const int found = PySet_Contains(names, part.get());
-    check(found);
-    if (found == 1) return true;
+    if (check(PySet_Contains(names, part.get())) == 1) return true;
   }
   return false;
 }
@@ -137,8 +133,7 @@ Ref name_of_type(const State& state, PyTypeObject* type) {
 }
 
 Ref module_of_type(const State& state, PyTypeObject* type) {
-  const Ref dict = type_dict(type);
-  PyObject* module = raw_get(dict.get(), state.names.module.get());
+  PyObject* module = raw_get(type, state.names.module.get());
   if (module != nullptr && PyUnicode_Check(module)) return Ref::share(module);
   const std::string_view whole(type->tp_name);
   const std::size_t dot = whole.rfind('.');
@@ -303,9 +298,8 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
   // For a class whose metaclass is type, type.__module__ reads the dict.
   const bool is_in_dict =
       PyType_CheckExact(object) && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE);
-  const Ref module =
-      is_in_dict ? Ref::share(raw_get(type_dict(type).get(), state.names.module.get()))
-                 : attribute_or_null(object, state.names.module);
+  const Ref module = is_in_dict ? Ref::share(raw_get(type, state.names.module.get()))
+                                : attribute_or_null(object, state.names.module);
   if (!module) return {};
   Ref path = Ref::steal(PyType_GetQualName(type));
   GlobalName found = find_global(state, object, module.get(), path.get());
@@ -317,11 +311,8 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
   // `types`. A metaclass may make its classes unhashable, but not one of a builtin
   // type.
   if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
-  PyObject* name = PyDict_GetItemWithError(state.named_types.get(), object);
-  if (name == nullptr) {
-    if (PyErr_Occurred()) throw PyError();
-    return {};
-  }
+  PyObject* name = raw_get(state.named_types.get(), object);
+  if (name == nullptr) return {};
   return find_global(state, object, state.names.types.get(), name);
 }
 
@@ -375,7 +366,7 @@ GlobalName find_in_type(const State& state, PyObject* object) {
   const Ref name = interned(function->m_ml->ml_name);
   // The dict of a static type cannot be changed.
   if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ||
-      raw_get(type_dict(type).get(), name.get()) != object) {
+      raw_get(type, name.get()) != object) {
     return {};
   }
   GlobalName found = find_type(state, type);

@@ -20,6 +20,11 @@ struct Names;
 // dict. Throws PyError. Cost: one look-up.
 PyObject* raw_get(PyObject* dict, PyObject* name);
 
+// raw_get() in the own dict of a type.
+inline PyObject* raw_get(PyTypeObject* type, PyObject* name) {
+  return raw_get(type_dict(type).get(), name);
+}
+
 // Look-ups in the dicts of modules and in sys.modules. A hit needs no look-up in the
 // dict. The interpreter never reuses a version, so a new dict at an old address is a
 // miss. Holds names and no other object; bounded; needs the GIL.

@@ -13,9 +13,8 @@ namespace {
 
 // The annotations; null if one of their names is not defined yet.
 Ref evaluate_annotations_of(PyObject* function) {
-  Ref evaluated =
-      Ref::steal_or_null(PyObject_GetAttr(function, interned("__annotations__").get()));
-  if (!evaluated) ignore_error(PyExc_Exception);
+  Ref evaluated = steal_unless(
+      PyExc_Exception, PyObject_GetAttr(function, interned("__annotations__").get()));
   return evaluated && PyDict_CheckExact(evaluated.get()) ? evaluated : Ref();
 }
 

@@ -71,8 +71,7 @@ bool is_made_in_c(PyObject* value) {
 bool has_hooked_base(const State& state, PyTypeObject* type) {
   PyObject* hook = state.names.init_subclass.get();
   return std::ranges::any_of(order_of(type).subspan(1), [&](PyTypeObject* base) {
-    return base != &PyBaseObject_Type &&
-           raw_get(type_dict(base).get(), hook) != nullptr;
+    return base != &PyBaseObject_Type && raw_get(base, hook) != nullptr;
   });
 }
 
@@ -89,10 +88,8 @@ bool has_special_attribute(const State& state, PyObject* dict) {
 }  // namespace
 
 bool is_implicit_attribute(const State& state, PyObject* name) {
-  if (!begins_with_underscore(name)) return false;
-  const int is_given = PySet_Contains(state.implicit_attributes.get(), name);
-  check(is_given);
-  return is_given == 1;
+  return begins_with_underscore(name) &&
+         check(PySet_Contains(state.implicit_attributes.get(), name)) == 1;
 }
 
 bool is_empty_annotations(PyObject* name, PyObject* value) {

@@ -48,11 +48,9 @@ Ref raw_attribute(PyObject* object, PyObject* name) {
     PyObject* value = dict ? raw_get(dict.get(), name) : nullptr;
     if (value == nullptr) continue;
     if (PyType_Check(object) || !is_read_in_c(value)) return Ref::share(value);
-    Ref held = Ref::steal_or_null(
-        Py_TYPE(value)->tp_descr_get(value, object, type_of(object)));
     // A slot may be empty, and a tuple may be shorter than its class says.
-    if (!held) ignore_error(PyExc_Exception);
-    return held;
+    return steal_unless(PyExc_Exception,
+                        Py_TYPE(value)->tp_descr_get(value, object, type_of(object)));
   }
   return {};
 }

@@ -70,7 +70,7 @@ bool uses_default_reduce(const Names& names, PyTypeObject* type, bool can_have_s
 // The offset of the slot with this name; 0 if there is none.
 Py_ssize_t offset_of_slot(PyTypeObject* type, PyObject* name) {
   for (PyTypeObject* base : order_of(type)) {
-    PyObject* found = raw_get(type_dict(base).get(), name);
+    PyObject* found = raw_get(base, name);
     if (found != nullptr) return offset_of_member(found);
   }
   return 0;
@@ -98,7 +98,7 @@ bool has_plain_layout(const Names& names, PyTypeObject* type) {
 }
 
 PyObject* slot_names(const Names& names, PyTypeObject* type) {
-  PyObject* list = raw_get(type_dict(type).get(), names.slotnames.get());
+  PyObject* list = raw_get(type, names.slotnames.get());
   return list != nullptr && PyList_CheckExact(list) ? list : nullptr;
 }
 
@@ -138,7 +138,7 @@ bool is_reduced_by_layout(const State& state, PyTypeObject* type) {
     return false;
   }
   return std::ranges::none_of(order_of(type), [&](PyTypeObject* base) {
-    return raw_get(type_dict(base).get(), state.names.setstate.get()) != nullptr;
+    return raw_get(base, state.names.setstate.get()) != nullptr;
   });
 }
 

@@ -132,11 +132,10 @@ Ref find_stream_object(GraphDecoder& decoder, Frame& frame) {
   PyErr_Clear();  // A number too large for any list.
   PyObject* object = nullptr;
   if (history != nullptr && payload >= 0 && payload < PyList_GET_SIZE(history)) {
-    object = PyDict_GetItemWithError(PyList_GET_ITEM(history, payload),
-                                     frame.part<NodeTag::kStreamReference>("position"));
+    object = raw_get(PyList_GET_ITEM(history, payload),
+                     frame.part<NodeTag::kStreamReference>("position"));
   }
   if (object == nullptr) {
-    if (PyErr_Occurred()) throw PyError();
     decoder.fail(ErrorCode::kBadReference,
                  "an object of an earlier payload of the stream, which only the "
                  "Unpickler that read that one has");

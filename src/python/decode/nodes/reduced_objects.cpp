@@ -152,10 +152,8 @@ Ref setter_of(const State& state, PyObject* object) {
       PyType_Check(object)) {
     return attribute_or_null(object, state.names.setstate);
   }
-  Ref setter =
-      Ref::steal_or_null(PyObject_GenericGetAttr(object, state.names.setstate.get()));
-  if (!setter) ignore_error(PyExc_AttributeError);
-  return setter;
+  return steal_unless(PyExc_AttributeError,
+                      PyObject_GenericGetAttr(object, state.names.setstate.get()));
 }
 
 // Sets a state that needs conversion since another Python version wrote it; false if it

@@ -113,8 +113,7 @@ void DeferredGlobals::arrange(PyFunctionObject* function, NamedValues& named,
 DeferredGlobals::Closing DeferredGlobals::close_class() {
   Deferred& deferred = *innermost();
   const Ref type = Ref::share(stack_.innermost_class());
-  const Ref dict = type_dict(as_type(type.get()));
-  Ref name = Ref::share(raw_get(dict.get(), state_.names.module.get()));
+  Ref name = Ref::share(raw_get(as_type(type.get()), state_.names.module.get()));
   if (!name) name = Ref::share(Py_None);
   deferred.is_closed = true;
   if (deferred.named.globals.empty() && deferred.named.modules.empty()) {

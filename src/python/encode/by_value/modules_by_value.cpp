@@ -209,8 +209,7 @@ std::vector<PyObject*> ModuleNeeds::submodules_with(PyObject* package,
     if (PyFunction_Check(value)) {
       home = as_function(value)->func_module;
     } else if (PyType_Check(value)) {
-      const Ref own = type_dict(as_type(value));
-      home = raw_get(own.get(), state_.names.module.get());
+      home = raw_get(as_type(value), state_.names.module.get());
     }
     PyObject* own_name = module_name(state_, inner);
     if (home != nullptr && own_name != nullptr && PyUnicode_Check(home) &&

@@ -50,8 +50,7 @@ bool is_within_code_by_value(EncodeContext& context) {
       return by_value.module_with_globals(PyFunction_GET_GLOBALS(object)) != nullptr;
     }
     if (!PyType_Check(object)) return false;
-    const Ref dict = type_dict(as_type(object));
-    PyObject* name = raw_get(dict.get(), context.state.names.module.get());
+    PyObject* name = raw_get(as_type(object), context.state.names.module.get());
     return name != nullptr && PyUnicode_Check(name) && by_value.has_name(name);
   });
 }

@@ -32,8 +32,7 @@ namespace {
 // calls it while the type does not have its own __new__ yet.
 bool has_demanding_base(const State& state, PyTypeObject* type) {
   for (PyTypeObject* base : order_of(type).subspan(1)) {
-    const Ref dict = type_dict(base);
-    PyObject* made = raw_get(dict.get(), state.names.new_.get());
+    PyObject* made = raw_get(base, state.names.new_.get());
     if (made == nullptr) continue;
     const Ref function = PyObject_TypeCheck(made, &PyStaticMethod_Type)
                              ? get_attribute(made, "__func__")

@@ -24,9 +24,7 @@ constexpr int kProtocol = 5;  // The newest: buffers are handed out as PickleBuf
 Ref own_name(EncodeContext& context, PyObject* object) {
   const State& state = context.state;
   const Ref type_name = name_of_type(state, Py_TYPE(object));
-  const int knows_name = PySet_Contains(state.self_named.get(), type_name.get());
-  check(knows_name);
-  if (knows_name == 0) return {};
+  if (check(PySet_Contains(state.self_named.get(), type_name.get())) == 0) return {};
   const Ref module = attribute_or_null(object, state.names.module);
   for (const Ref* attribute : {&state.names.qualname, &state.names.name}) {
     Ref path = attribute_or_null(object, *attribute);
@@ -95,9 +93,8 @@ bool is_registered_by_library(const State& state, PyObject* object, PyObject* re
 Ref answer_by_members(const State& state, PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
   const PendingError failed;
-  PyObject* helper = state.reduce_by_members.get();
-  Ref answer = Ref::steal_or_null(PyObject_CallOneArg(helper, object));
-  if (!answer) ignore_error(PyExc_TypeError);
+  Ref answer = steal_unless(PyExc_TypeError,
+                            PyObject_CallOneArg(state.reduce_by_members.get(), object));
   if (answer && answer.get() != Py_None) return answer;
   failed.restore();
   throw PyError();
@@ -170,7 +167,7 @@ bool overrides_class_attribute(const State& state, PyTypeObject* type) {
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return false;
   return std::ranges::any_of(order_of(type), [&](PyTypeObject* base) {
     return PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE) &&
-           raw_get(type_dict(base).get(), state.names.class_.get()) != nullptr;
+           raw_get(base, state.names.class_.get()) != nullptr;
   });
 }
 
@@ -214,9 +211,7 @@ Ref user_reducer(EncodeContext& context, PyTypeObject* type) {
   }
   // Without PyObject_GetItem, whose KeyError would cost more than the object.
   if (PyDict_CheckExact(table)) return Ref::share(raw_get(table, key));
-  Ref reducer = Ref::steal_or_null(PyObject_GetItem(table, key));
-  if (!reducer) ignore_error(PyExc_KeyError);
-  return reducer;
+  return steal_unless(PyExc_KeyError, PyObject_GetItem(table, key));
 }
 
 Describe find_codec(EncodeContext& context, PyObject* object) {

@@ -281,9 +281,7 @@ bool asks_type(const State& state, PyObject* object, PyObject* answer) {
     return false;
   }
   const Ref own = call_method(object, state.names.reduce);
-  const int is_own = PyObject_RichCompareBool(own.get(), answer, Py_EQ);
-  check(is_own);
-  return is_own == 1;
+  return check(PyObject_RichCompareBool(own.get(), answer, Py_EQ)) == 1;
 }
 
 // Whether the receiver cannot import a module.

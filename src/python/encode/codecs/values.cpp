@@ -98,9 +98,7 @@ void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
   wire::Writer& out = context.out;
   if (callback != nullptr) {
     const Ref in_band = call(callback, object);
-    const int is_in_band = PyObject_IsTrue(in_band.get());
-    check(is_in_band);
-    if (is_in_band == 0) {
+    if (check(PyObject_IsTrue(in_band.get())) == 0) {
       out.node(NodeTag::kBuffer, 2);
       out.unsigned_integer(context.next_buffer());
       out.boolean(is_read_only);

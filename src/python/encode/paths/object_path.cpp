@@ -40,8 +40,7 @@ std::string reason_of(const State& state, PyObject* raised) {
     const Ref reason = get_attribute(raised, "reason");
     if (PyUnicode_Check(reason.get())) return text_of(reason.get());
   }
-  const Ref text = Ref::steal_or_null(PyObject_Str(raised));
-  if (!text) ignore_error(PyExc_Exception);
+  const Ref text = steal_unless(PyExc_Exception, PyObject_Str(raised));
   std::string reason = text ? text_of(text.get()) : "";
   return reason.empty() ? Py_TYPE(raised)->tp_name : reason;
 }
@@ -50,10 +49,10 @@ std::string remedy_of(State& state, PyObject* object, const std::string& reason,
                       const std::string& path) {
   const Ref text = new_text(reason);
   const Ref expression = new_text(path);
-  const Ref remedy = Ref::steal_or_null(
+  const Ref remedy = steal_unless(
+      PyExc_Exception,
       PyObject_CallFunctionObjArgs(late(state, &LateHelpers::remedy), object,
                                    text.get(), expression.get(), nullptr));
-  if (!remedy) ignore_error(PyExc_Exception);
   return remedy ? text_of(remedy.get()) : "";
 }
 

@@ -113,8 +113,7 @@ Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
 // The label of an entry in the namespace of a class statement. Reading an attribute of
 // a class returns the object in its dict, unless that is a descriptor.
 Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
-  const Ref dict = type_dict(as_type(type));
-  PyObject* held = raw_get(dict.get(), name);
+  PyObject* held = raw_get(as_type(type), name);
   if (held == value) {
     const bool is_as_it_is =
         PyFunction_Check(value) || Py_TYPE(value)->tp_descr_get == nullptr;
