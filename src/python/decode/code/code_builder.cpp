@@ -22,8 +22,6 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-constexpr std::size_t kNoLocation = static_cast<std::size_t>(-1);
-
 // A linear search through so few bodies is faster than sorting.
 constexpr std::size_t kFewBodies = 16;
 
@@ -143,12 +141,21 @@ void CodeBuilder::read_locations() {
   has_sources_ = !locations.sources().bytes.empty();
 }
 
-Ref CodeBuilder::next_use(std::size_t body) {
+std::size_t CodeBuilder::next_location() {
   if (bodies_.empty()) read_locations();
   const std::size_t use = uses_++;
-  if (is_foreign_) return foreign_use(body, use);
-  if (use >= locations_by_use_.size()) return build(body, kNoLocation);
-  const std::size_t location = locations_by_use_[use];
+  return use < locations_by_use_.size() ? locations_by_use_[use] : kNoLocation;
+}
+
+const CodeBuilder::Location& CodeBuilder::location_at(std::size_t location) const {
+  static const Location kUnknownLocation;
+  return location == kNoLocation ? kUnknownLocation : locations_[location];
+}
+
+Ref CodeBuilder::next_use(std::size_t body) {
+  const std::size_t location = next_location();
+  if (is_foreign_) return foreign_use(body, location);
+  if (location == kNoLocation) return build(body, kNoLocation);
   if (Ref code = find_built(body, location)) return code;
   const CodeKey key = code_key(envelope_.code[body].hash, locations_[location].file,
                                locations_[location].lines);
@@ -174,12 +181,9 @@ UnitCompiler& CodeBuilder::units() {
   return *units_;
 }
 
-Ref CodeBuilder::foreign_use(std::size_t body, std::size_t use) {
-  static const Location kUnknownLocation;
-  const bool has_location = use < locations_by_use_.size();
-  const std::size_t number = has_location ? locations_by_use_[use] : kNoLocation;
+Ref CodeBuilder::foreign_use(std::size_t body, std::size_t number) {
   if (Ref code = find_built(body, number)) return code;
-  const Location& location = has_location ? locations_[number] : kUnknownLocation;
+  const Location& location = location_at(number);
   const CodeKey key = code_key(units().key_of(body), location.file, location.lines);
   Ref code = state_.code_cache.find(key);
   if (!code) {
@@ -191,10 +195,7 @@ Ref CodeBuilder::foreign_use(std::size_t body, std::size_t use) {
 }
 
 Ref CodeBuilder::describe_next_use(std::size_t body) {
-  if (bodies_.empty()) read_locations();
-  const std::size_t use = uses_++;
-  CodeLocation where;
-  if (use < locations_by_use_.size()) where = locations_[locations_by_use_[use]].where;
+  const CodeLocation& where = location_at(next_location()).where;
   const envelope::CodeFields& fields = body_at(body).fields;
   return new_tuple({new_text(fields.name), new_text(fields.qualified_name),
                     signature_of(fields), units().unit_or_none(body),
@@ -307,10 +308,7 @@ Ref CodeBuilder::build(std::size_t body, std::size_t location) {
         stack.push_back({nested[next], inner, {}});
         continue;
       }
-      static const Location kUnknownLocation;
-      const Location& where =
-          top.location == kNoLocation ? kUnknownLocation : locations_[top.location];
-      result = make(top.body, where, std::move(top.done));
+      result = make(top.body, location_at(top.location), std::move(top.done));
       store(top.body, top.location, result);
     }
     stack.pop_back();

@@ -65,9 +65,14 @@ class CodeBuilder {
     std::size_t body = 0;             // and its body.
   };
 
+  static constexpr std::size_t kNoLocation = static_cast<std::size_t>(-1);
+
   void read_locations();
   UnitCompiler& units();
-  Ref foreign_use(std::size_t body, std::size_t use);
+  // The location of the next use; kNoLocation if it is unknown.
+  std::size_t next_location();
+  const Location& location_at(std::size_t location) const;
+  Ref foreign_use(std::size_t body, std::size_t number);
   // Builds the code object of a body at a location, nested ones first.
   Ref build(std::size_t body, std::size_t location);
   Ref make(std::size_t body, const Location& location, std::vector<Ref> nested);
