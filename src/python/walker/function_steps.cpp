@@ -75,6 +75,14 @@ void merge_operands(const Pack& pack, Py_ssize_t only, PointsToSet& result) {
   }
 }
 
+// Adds the items of a tuple, as far as the set has room.
+void add_items(const Ref& tuple, bool imported, PointsToSet& result) {
+  for (PyObject* item : items_of(tuple.get())) {
+    if (result.objects.size() >= kMaxElements) break;
+    result.add(item, imported);
+  }
+}
+
 bool is_attribute_getter(PyObject* object) {
   return std::strcmp(Py_TYPE(object)->tp_name, "operator.attrgetter") == 0;
 }
@@ -270,10 +278,7 @@ void FunctionFlow::read_item(const Scope& scope, ValueId id, const Target& from,
     result.add(PyTuple_GET_ITEM(items.get(), index), from.imported);
     return;
   }
-  for (PyObject* item : items_of(items.get())) {
-    if (result.objects.size() >= kMaxElements) break;
-    result.add(item, from.imported);
-  }
+  add_items(items, from.imported, result);
 }
 
 PointsToSet FunctionFlow::evaluate_element(const Scope& scope,
@@ -290,11 +295,7 @@ PointsToSet FunctionFlow::evaluate_element(const Scope& scope,
       result.unknown = result.unknown || !PyUnicode_CheckExact(object);
       continue;
     }
-    Ref items = Ref::steal(PySequence_Tuple(object));
-    for (PyObject* item : items_of(items.get())) {
-      if (result.objects.size() >= kMaxElements) break;
-      result.add(item, target.imported);
-    }
+    add_items(Ref::steal(PySequence_Tuple(object)), target.imported, result);
   }
   for (const Pack& pack : parent.packs) merge_operands(pack, -1, result);
   return result;

@@ -88,11 +88,10 @@ Ref look_up_renamed(const GlobalRequest& global, const Renaming::Name& renamed) 
   global.check().check_renamed(renamed.module.get(), renamed.path.get());
   const LookupCheck check = global.check_of(renamed.module.get(), renamed.path.get());
   ModuleImporter& modules = global.decoder.modules();
+  if (global.index) modules.mark_relocated(*global.index);
   if (global.decoder.hooks().find_class != nullptr) {
-    if (global.index) modules.mark_relocated(*global.index);
     return call_find_class(global, check, renamed.module.get(), renamed.path.get());
   }
-  if (global.index) modules.mark_relocated(*global.index);
   Ref module =
       modules.import_for(renamed.module.get(), global.module.get(), global.path);
   check.check_module(module.get());

@@ -65,16 +65,13 @@ Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* 
     if (is_dict_of(owner, dict)) return Ref::share(owner);
   }
   // "Outer.Class.method": the prefixes of the qualified name are classes.
-  Ref path = Ref::share(function->func_qualname);
-  for (;;) {
-    const Py_ssize_t length = PyUnicode_GET_LENGTH(path.get());
-    const Py_ssize_t dot = PyUnicode_FindChar(path.get(), '.', 0, length, -1);
-    // The class may have been replaced, as by dataclass(slots=True).
-    if (dot <= 0) return Ref::share(context.stack.innermost_class());
-    path = Ref::steal(PyUnicode_Substring(path.get(), 0, dot));
+  Ref path = parent_of(function->func_qualname);
+  for (; path; path = parent_of(path.get())) {
     Ref owner = class_in_globals(function, path.get());
     if (owner && is_dict_of(owner.get(), dict)) return owner;
   }
+  // The class may have been replaced, as by dataclass(slots=True).
+  return Ref::share(context.stack.innermost_class());
 }
 
 // Plans a value of one name of the function. A module gets an import record for that
