@@ -28,14 +28,36 @@ namespace waybill::py {
 class ObjectHistory {
  public:
   // `payloads`: the list, to which the dict is appended; null if there is no stream.
-  explicit ObjectHistory(PyObject* payloads);
+  explicit ObjectHistory(PyObject* payloads) : payloads_(payloads) {
+    if (payloads == nullptr) return;
+    objects_ = Ref::steal(PyDict_New());
+    check(PyList_Append(payloads, objects_.get()));
+  }
 
   explicit operator bool() const { return static_cast<bool>(objects_); }
 
   // Stores an object and its cost as a key.
-  void record(std::size_t position, PyObject* object, const HashCost& cost);
+  void record(std::size_t position, PyObject* object, const HashCost& cost) {
+    const auto place = static_cast<Py_ssize_t>(position);
+    const Ref key = Ref::steal(PyLong_FromSsize_t(place));
+    check(PyDict_SetItem(objects_.get(), key.get(), object));
+    if (cost.depth <= kDefaultCost.depth && cost.steps <= kDefaultCost.steps) return;
+    const Ref cost_key = Ref::steal(PyLong_FromSsize_t(~place));
+    const Ref recorded = Ref::steal(Py_BuildValue("IK", cost.depth, cost.steps));
+    check(PyDict_SetItem(objects_.get(), cost_key.get(), recorded.get()));
+  }
   // The cost of an object of an earlier payload as a key. `position`: an int.
-  HashCost cost_of(Py_ssize_t payload, PyObject* position) const;
+  HashCost cost_of(Py_ssize_t payload, PyObject* position) const {
+    HashCost cost = kDefaultCost;
+    if (payloads_ == nullptr || payload < 0 || payload >= PyList_GET_SIZE(payloads_)) {
+      return cost;  // A bad reference, which find_stream_object() refuses.
+    }
+    const Ref key = Ref::steal(PyNumber_Invert(position));
+    if (PyObject* recorded = raw_get(PyList_GET_ITEM(payloads_, payload), key.get())) {
+      check(PyArg_ParseTuple(recorded, "IK", &cost.depth, &cost.steps) - 1);
+    }
+    return cost;
+  }
 
  private:
   // The cost of an object for which none is recorded.
@@ -95,34 +117,5 @@ struct DecodeContext {
   std::uint64_t buffer_count = 0;    // Used buffers out of band.
   std::uint64_t charged_memory = 0;  // See GraphDecoder::charge_memory().
 };
-
-inline ObjectHistory::ObjectHistory(PyObject* payloads) : payloads_(payloads) {
-  if (payloads == nullptr) return;
-  objects_ = Ref::steal(PyDict_New());
-  check(PyList_Append(payloads, objects_.get()));
-}
-
-inline void ObjectHistory::record(std::size_t position, PyObject* object,
-                                  const HashCost& cost) {
-  const auto place = static_cast<Py_ssize_t>(position);
-  const Ref key = Ref::steal(PyLong_FromSsize_t(place));
-  check(PyDict_SetItem(objects_.get(), key.get(), object));
-  if (cost.depth <= kDefaultCost.depth && cost.steps <= kDefaultCost.steps) return;
-  const Ref cost_key = Ref::steal(PyLong_FromSsize_t(~place));
-  const Ref recorded = Ref::steal(Py_BuildValue("IK", cost.depth, cost.steps));
-  check(PyDict_SetItem(objects_.get(), cost_key.get(), recorded.get()));
-}
-
-inline HashCost ObjectHistory::cost_of(Py_ssize_t payload, PyObject* position) const {
-  HashCost cost = kDefaultCost;
-  if (payloads_ == nullptr || payload < 0 || payload >= PyList_GET_SIZE(payloads_)) {
-    return cost;  // A bad reference, which find_stream_object() refuses.
-  }
-  const Ref key = Ref::steal(PyNumber_Invert(position));
-  if (PyObject* recorded = raw_get(PyList_GET_ITEM(payloads_, payload), key.get())) {
-    check(PyArg_ParseTuple(recorded, "IK", &cost.depth, &cost.steps) - 1);
-  }
-  return cost;
-}
 
 }  // namespace waybill::py

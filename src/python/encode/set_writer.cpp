@@ -42,7 +42,14 @@ class ElementOrder {
   void begin_element() { (next_++)->start = out_.view().size(); }
 
   // Sorts all elements by their bytes. Throws std::bad_alloc.
-  void apply();
+  void apply() {
+    const std::span<Element> all = elements();
+    if (all.size() < 2) return;
+    const std::size_t start = all.front().start;
+    if (measure(all)) return;
+    sort(all);
+    rewrite(all, start);
+  }
 
  private:
   struct Element {
@@ -57,64 +64,53 @@ class ElementOrder {
     return {first, next_};
   }
   // Sets sizes and heads. Returns whether the elements are in order already.
-  bool measure(std::span<Element> elements);
-  void sort(std::span<Element> elements);
-  void rewrite(std::span<const Element> elements, std::size_t start);
+  bool measure(std::span<Element> elements) {
+    std::memset(out_.open(kBlock), 0,
+                kBlock);  // Heads may extend past the last element.
+    const std::uint8_t* const bytes = out_.view().data();
+    std::size_t end = out_.view().size();
+    for (std::size_t i = elements.size(); i != 0; --i) {
+      Element& element = elements[i - 1];
+      element.size = end - element.start;
+      end = element.start;
+      element.head = wire::read_big_endian(bytes + element.start, 8);
+    }
+    return std::ranges::adjacent_find(elements, std::greater_equal(), &Element::head) ==
+           elements.end();
+  }
+
+  void sort(std::span<Element> elements) {
+    const std::uint8_t* const bytes = out_.view().data();
+    std::ranges::sort(elements, [bytes](const Element& a, const Element& b) {
+      if (a.head != b.head) return a.head < b.head;
+      return std::memcmp(bytes + a.start, bytes + b.start, std::min(a.size, b.size)) <
+             0;
+    });
+  }
+
+  // Copies the sorted elements to the end, and then over the unsorted ones.
+  void rewrite(std::span<const Element> elements, std::size_t start) {
+    const std::size_t size = out_.view().size() - start;
+    std::uint8_t* const copy = out_.open(kBlock + size + kBlock) + kBlock;
+    const std::uint8_t* const bytes = out_.view().data();
+    std::uint8_t* to = copy;
+    for (const Element& element : elements) {
+      const std::uint8_t* const from = bytes + element.start;
+      if (element.size <= kBlock) {
+        std::memcpy(to, from, kBlock);
+      } else {
+        std::memcpy(to, from, element.size);
+      }
+      to += element.size;
+    }
+    std::memcpy(copy - kBlock - size, copy, size);
+  }
 
   wire::Writer& out_;
   std::array<Element, kFew> few_;
   std::vector<Element> many_;
   Element* next_ = few_.data();
 };
-
-void ElementOrder::apply() {
-  const std::span<Element> all = elements();
-  if (all.size() < 2) return;
-  const std::size_t start = all.front().start;
-  if (measure(all)) return;
-  sort(all);
-  rewrite(all, start);
-}
-
-bool ElementOrder::measure(std::span<Element> elements) {
-  std::memset(out_.open(kBlock), 0, kBlock);  // Heads may extend past the last element.
-  const std::uint8_t* const bytes = out_.view().data();
-  std::size_t end = out_.view().size();
-  for (std::size_t i = elements.size(); i != 0; --i) {
-    Element& element = elements[i - 1];
-    element.size = end - element.start;
-    end = element.start;
-    element.head = wire::read_big_endian(bytes + element.start, 8);
-  }
-  return std::ranges::adjacent_find(elements, std::greater_equal(), &Element::head) ==
-         elements.end();
-}
-
-void ElementOrder::sort(std::span<Element> elements) {
-  const std::uint8_t* const bytes = out_.view().data();
-  std::ranges::sort(elements, [bytes](const Element& a, const Element& b) {
-    if (a.head != b.head) return a.head < b.head;
-    return std::memcmp(bytes + a.start, bytes + b.start, std::min(a.size, b.size)) < 0;
-  });
-}
-
-// Copies the sorted elements to the end, and then over the unsorted ones.
-void ElementOrder::rewrite(std::span<const Element> elements, std::size_t start) {
-  const std::size_t size = out_.view().size() - start;
-  std::uint8_t* const copy = out_.open(kBlock + size + kBlock) + kBlock;
-  const std::uint8_t* const bytes = out_.view().data();
-  std::uint8_t* to = copy;
-  for (const Element& element : elements) {
-    const std::uint8_t* const from = bytes + element.start;
-    if (element.size <= kBlock) {
-      std::memcpy(to, from, kBlock);
-    } else {
-      std::memcpy(to, from, element.size);
-    }
-    to += element.size;
-  }
-  std::memcpy(copy - kBlock - size, copy, size);
-}
 
 std::string attribute_text(PyObject* object, const Ref& name) {
   const Ref value = attribute_or_null(object, name);
