@@ -37,12 +37,12 @@ DeviceMappingScope::DeviceMappingScope(PyObject* map_location) {
 
 DeviceMappingScope::~DeviceMappingScope() {
   if (!thread_dict_) return;
-  const PendingError error;
+  const Ref error = take_error();
   const int done = before_
                        ? PyDict_SetItemString(thread_dict_.get(), kKey, before_.get())
                        : PyDict_DelItemString(thread_dict_.get(), kKey);
   if (done < 0) PyErr_Clear();
-  error.restore();
+  restore_error(error);
 }
 
 Ref current_device_mapping() {

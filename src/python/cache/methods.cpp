@@ -115,10 +115,10 @@ void replace_items(PyObject* target, PyObject* source) {
   const Ref old = Ref::steal(PyDict_Copy(target));
   PyDict_Clear(target);
   if (PyDict_Update(target, source) == 0) return;
-  const PendingError pending;
+  const Ref error = take_error();
   PyDict_Clear(target);
   if (PyDict_Update(target, old.get()) != 0) PyErr_Clear();
-  pending.restore();
+  restore_error(error);
   throw PyError();
 }
 

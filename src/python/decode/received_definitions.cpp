@@ -49,7 +49,7 @@ ReceivedDefinitions::~ReceivedDefinitions() {
   const bool is_abandoned = merge_ && !is_merged_;
   if (open_claims_.empty() && !is_abandoned) return;
   const CollectorPause::Break others(collector_);
-  const PendingError pending;
+  const Ref error = take_error();
   if (is_abandoned && !Ref::steal_or_null(PyObject_CallMethodNoArgs(
                           merge_.get(), state_.names.abandon.get()))) {
     PyErr_Clear();
@@ -60,7 +60,7 @@ ReceivedDefinitions::~ReceivedDefinitions() {
       PyErr_Clear();
     }
   }
-  pending.restore();
+  restore_error(error);
 }
 
 // Called on demand: few payloads define classes that are new to this process.

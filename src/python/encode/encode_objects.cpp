@@ -232,11 +232,11 @@ bool GraphEncoder::write_planned(PyObject* object, PyObject* answer) {
 bool GraphEncoder::write_refused(PyObject* object) {
   // Reducers raise TypeError for "cannot pickle". Any other error is intended.
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
-  const PendingError refusal;
+  const Ref refusal = take_error();
   if (write_as_global(context_, object)) return true;
   const Ref fresh = fresh_answer(context_, object);
   if (fresh) return write_planned(object, fresh.get());
-  refusal.restore();
+  restore_error(refusal);
   return false;
 }
 

@@ -37,26 +37,6 @@ inline Ref steal_unless(PyObject* kind, PyObject* result) {
   return Ref::steal_or_null(result);
 }
 
-// Takes the current error, so that a caller can try another way. The error is dropped
-// unless it is restored.
-class PendingError {
- public:
-  PendingError() {
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    type_ = Ref::steal_or_null(type);
-    value_ = Ref::steal_or_null(value);
-    traceback_ = Ref::steal_or_null(traceback);
-  }
-  void restore() const {
-    PyErr_Restore(Ref(type_).release(), Ref(value_).release(),
-                  Ref(traceback_).release());
-  }
-
- private:
-  Ref type_, value_, traceback_;
-};
-
 // Takes the current error away and returns it as an exception; null if there is none.
 inline Ref take_error() {
   PyObject *type, *raised, *traceback;
@@ -68,8 +48,9 @@ inline Ref take_error() {
   return Ref::steal_or_null(raised);
 }
 
-// Sets an error that take_error() returned.
+// Sets an error that take_error() returned, or clears the current one for null.
 inline void restore_error(Ref raised) {
+  if (!raised) return PyErr_Clear();
   PyObject* type = type_of(raised.get());
   PyObject* traceback = PyException_GetTraceback(raised.get());
   PyErr_Restore(Ref::share(type).release(), raised.release(), traceback);

@@ -92,11 +92,11 @@ bool is_registered_by_library(const State& state, PyObject* object, PyObject* re
 // another cause.
 Ref answer_by_members(const State& state, PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
-  const PendingError failed;
+  const Ref failure = take_error();
   Ref answer = steal_unless(PyExc_TypeError,
                             PyObject_CallOneArg(state.reduce_by_members.get(), object));
   if (answer && answer.get() != Py_None) return answer;
-  failed.restore();
+  restore_error(failure);
   throw PyError();
 }
 
