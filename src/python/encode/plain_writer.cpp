@@ -66,14 +66,6 @@ bool write_items(PyObject* tuple, Writer& out, CodeInfos* infos, int depth) {
   });
 }
 
-}  // namespace
-
-void refuse_too_many() {
-  raise(PyExc_OverflowError, "2^32 items or more cannot be encoded");
-}
-
-namespace {
-
 // Whether an exact int fits into a signed 64-bit integer; sets `value` if so.
 bool fits_int64(PyObject* integer, std::int64_t& value) {
   if (is_short_integer(integer, value)) return true;
@@ -83,6 +75,10 @@ bool fits_int64(PyObject* integer, std::int64_t& value) {
 }
 
 }  // namespace
+
+void refuse_too_many() {
+  raise(PyExc_OverflowError, "2^32 items or more cannot be encoded");
+}
 
 Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, Writer& out) {
   // Space is reserved for this many numbers at once.

@@ -25,6 +25,18 @@ PyObject* instance_get(PyObject* object, PyObject* name) {
   return dict ? raw_get(dict.get(), name) : nullptr;
 }
 
+// The name in the dict of a module that satisfies a predicate: its __name__, or the
+// name in its __spec__. Null if neither does.
+template <typename Predicate>
+PyObject* name_where(const State& state, PyObject* dict, Predicate is_wanted) {
+  PyObject* name = look_up(state, dict, state.names.name.get());
+  if (name != nullptr && PyUnicode_Check(name) && is_wanted(name)) return name;
+  PyObject* spec = look_up(state, dict, state.names.spec.get());
+  if (spec == nullptr || spec == Py_None) return nullptr;
+  name = instance_get(spec, state.names.name_plain.get());
+  return name != nullptr && PyUnicode_Check(name) && is_wanted(name) ? name : nullptr;
+}
+
 // One step of a qualified name, looked up raw: a module's dict or a class's own.
 Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
   if (PyModule_Check(owner)) return Ref::share(look_up_in(state, owner, name));
@@ -32,13 +44,60 @@ Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
     // For neither modules nor classes, getattr is the only way.
     return steal_unless(PyExc_AttributeError, PyObject_GetAttr(owner, name));
   }
-  Ref dict = type_dict(as_type(owner));
-  if (!dict) return {};
-  Ref value = Ref::share(raw_get(dict.get(), name));
+  Ref value = Ref::share(raw_get(as_type(owner), name));
   if (value && Py_IS_TYPE(value.get(), &PyStaticMethod_Type)) {
     return get_attribute(value.get(), "__func__");
   }
   return value;
+}
+
+// The object to which a path in a module leads.
+Ref follow(const State& state, PyObject* module, PyObject* path) {
+  Ref owner = Ref::share(module);
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
+  // "Model[int]" exists only after a program has made it.
+  if (PyUnicode_FindChar(path, '[', 0, length, 1) >= 0) return {};
+  for (Py_ssize_t start = 0; start <= length && owner;) {
+    Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
+    if (dot < 0) dot = length;
+    if (start == 0 && dot == length) return raw_step(state, owner.get(), path);
+    Ref part = Ref::steal(PyUnicode_Substring(path, start, dot));
+    owner = raw_step(state, owner.get(), part.get());
+    start = dot + 1;
+  }
+  return owner;
+}
+
+// The place of a top-level class that has another name in its module.
+GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_name,
+                        PyObject* path) {
+  if (!PyUnicode_Check(module_name) || is_main(state, module_name)) return {};
+  if (PyUnicode_FindChar(path, '.', 0, PyUnicode_GET_LENGTH(path), 1) >= 0) return {};
+  PyObject* module = find_module(state, module_name);
+  if (module == nullptr) return {};
+  PyObject* name = name_in(PyModule_GetDict(module), type);
+  return name == nullptr ? GlobalName{} : find_global(state, type, module_name, name);
+}
+
+// Name and spec of the module that a finder finds: the module itself, or the package
+// that makes it. Null if there is none.
+struct Origin {
+  Ref name;
+  PyObject* spec = nullptr;
+};
+
+Origin origin_of(const State& state, PyObject* module, PyObject* name,
+                 PyObject* loaded) {
+  // A package may make modules, also nested ones, as six.moves. Importing one imports
+  // the package first, which makes it.
+  Origin origin{Ref::share(name)};
+  while (module != nullptr) {
+    origin.spec = spec_of(state, module);
+    if (origin.spec != nullptr) return origin;
+    origin.name = parent_of(origin.name.get());
+    module = origin.name ? module_in(state, loaded, origin.name.get()) : nullptr;
+  }
+  return {};
 }
 
 }  // namespace
@@ -92,17 +151,9 @@ PyObject* module_in(const State& state, PyObject* loaded, PyObject* name) {
 }
 
 PyObject* module_name(const State& state, PyObject* module, PyObject* loaded) {
-  PyObject* name = look_up_in(state, module, state.names.name.get());
-  if (name != nullptr && PyUnicode_Check(name) &&
-      module_in(state, loaded, name) == module) {
-    return name;
-  }
-  PyObject* spec = spec_of(state, module);
-  if (spec == nullptr) return nullptr;
-  name = instance_get(spec, state.names.name_plain.get());
-  const bool found = name != nullptr && PyUnicode_Check(name) &&
-                     module_in(state, loaded, name) == module;
-  return found ? name : nullptr;
+  return name_where(state, PyModule_GetDict(module), [&](PyObject* name) {
+    return module_in(state, loaded, name) == module;
+  });
 }
 
 PyObject* module_name(const State& state, const GlobalName& name) {
@@ -111,17 +162,12 @@ PyObject* module_name(const State& state, const GlobalName& name) {
 }
 
 PyObject* module_of_dict(const State& state, PyObject* dict) {
-  PyObject* spec = look_up(state, dict, state.names.spec.get());
-  PyObject* const names[] = {look_up(state, dict, state.names.name.get()),
-                             spec == nullptr || spec == Py_None
-                                 ? nullptr
-                                 : instance_get(spec, state.names.name_plain.get())};
-  for (PyObject* name : names) {
-    if (name == nullptr || !PyUnicode_Check(name)) continue;
-    PyObject* module = find_module(state, name);
-    if (module != nullptr && PyModule_GetDict(module) == dict) return module;
-  }
-  return nullptr;
+  PyObject* module = nullptr;
+  const bool is_found = name_where(state, dict, [&](PyObject* name) {
+    module = find_module(state, name);
+    return module != nullptr && PyModule_GetDict(module) == dict;
+  });
+  return is_found ? module : nullptr;
 }
 
 Ref name_of_type(const State& state, PyTypeObject* type) {
@@ -146,27 +192,6 @@ bool is_script(const State& state, PyObject* object) {
   return name != nullptr && PyUnicode_Check(name) && is_main(state, name) &&
          find_module(state, name) == object;
 }
-
-namespace {
-
-// The object to which a path in a module leads.
-Ref follow(const State& state, PyObject* module, PyObject* path) {
-  Ref owner = Ref::share(module);
-  const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
-  // "Model[int]" exists only after a program has made it.
-  if (PyUnicode_FindChar(path, '[', 0, length, 1) >= 0) return {};
-  for (Py_ssize_t start = 0; start <= length && owner;) {
-    Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
-    if (dot < 0) dot = length;
-    if (start == 0 && dot == length) return raw_step(state, owner.get(), path);
-    Ref part = Ref::steal(PyUnicode_Substring(path, start, dot));
-    owner = raw_step(state, owner.get(), part.get());
-    start = dot + 1;
-  }
-  return owner;
-}
-
-}  // namespace
 
 Ref find_by_path(const State& state, PyObject* module_name, PyObject* path) {
   if (module_name == nullptr || !PyUnicode_Check(module_name)) return {};
@@ -278,21 +303,6 @@ GlobalName find_function(const State& state, PyObject* function) {
   return find_global(state, function, f->func_module, f->func_qualname);
 }
 
-namespace {
-
-// The place of a top-level class that has another name in its module.
-GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_name,
-                        PyObject* path) {
-  if (!PyUnicode_Check(module_name) || is_main(state, module_name)) return {};
-  if (PyUnicode_FindChar(path, '.', 0, PyUnicode_GET_LENGTH(path), 1) >= 0) return {};
-  PyObject* module = find_module(state, module_name);
-  if (module == nullptr) return {};
-  PyObject* name = name_in(PyModule_GetDict(module), type);
-  return name == nullptr ? GlobalName{} : find_global(state, type, module_name, name);
-}
-
-}  // namespace
-
 GlobalName find_type(const State& state, PyTypeObject* type) {
   auto* object = as_object(type);
   // For a class whose metaclass is type, type.__module__ reads the dict.
@@ -374,31 +384,6 @@ GlobalName find_in_type(const State& state, PyObject* object) {
   found.path = Ref::steal(PyUnicode_FromFormat("%U.%U", found.path.get(), name.get()));
   return found;
 }
-
-namespace {
-
-// Name and spec of the module that a finder finds: the module itself, or the package
-// that makes it. Null if there is none.
-struct Origin {
-  Ref name;
-  PyObject* spec = nullptr;
-};
-
-Origin origin_of(const State& state, PyObject* module, PyObject* name,
-                 PyObject* loaded) {
-  // A package may make modules, also nested ones, as six.moves. Importing one imports
-  // the package first, which makes it.
-  Origin origin{Ref::share(name)};
-  while (module != nullptr) {
-    origin.spec = spec_of(state, module);
-    if (origin.spec != nullptr) return origin;
-    origin.name = parent_of(origin.name.get());
-    module = origin.name ? module_in(state, loaded, origin.name.get()) : nullptr;
-  }
-  return {};
-}
-
-}  // namespace
 
 PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded) {
   PyObject* name = module_name(state, module, loaded);

@@ -179,6 +179,28 @@ Ref types_by_identity(PyObject* types) {
   return table;
 }
 
+// Every reference of the state, for the collector's slots.
+template <typename Function>
+int for_each(State& state, Function function) {
+  for (Ref* ref :
+       {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
+        &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
+        &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
+        &state.text_ids, &state.empty, &state.empty_dict}) {
+    if (int result = function(*ref)) return result;
+  }
+  for (const HelperRow& row : kHelpers) {
+    if (int result = function(state.*row.field)) return result;
+  }
+  for (const LateRow& row : kLateHelpers) {
+    if (int result = function(state.late.*row.field)) return result;
+  }
+  for (const NameRow& row : kNames) {
+    if (int result = function(state.names.*row.field)) return result;
+  }
+  return 0;
+}
+
 }  // namespace
 
 void init_state(State& state) {
@@ -236,32 +258,6 @@ PyObject* late(const State& state, Ref LateHelpers::* helper) {
 bool is_instance_of(const State& state, PyObject* exception, Ref LateHelpers::* type) {
   return PyErr_GivenExceptionMatches(exception, late(state, type)) != 0;
 }
-
-namespace {
-
-// Every reference of the state, for the collector's slots.
-template <typename Function>
-int for_each(State& state, Function function) {
-  for (Ref* ref :
-       {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
-        &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
-        &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
-        &state.text_ids, &state.empty, &state.empty_dict}) {
-    if (int result = function(*ref)) return result;
-  }
-  for (const HelperRow& row : kHelpers) {
-    if (int result = function(state.*row.field)) return result;
-  }
-  for (const LateRow& row : kLateHelpers) {
-    if (int result = function(state.late.*row.field)) return result;
-  }
-  for (const NameRow& row : kNames) {
-    if (int result = function(state.names.*row.field)) return result;
-  }
-  return 0;
-}
-
-}  // namespace
 
 int traverse_state(State& state, visitproc visitor, void* arg) {
   return for_each(state, [&](Ref& ref) { return visit(ref, visitor, arg); });

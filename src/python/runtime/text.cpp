@@ -23,6 +23,13 @@ bool is_same(PyObject* name, std::string_view utf8) {
   return utf8_of(name, storage) == utf8;
 }
 
+// The UTF-8 of a str, which `storage` holds; `errors`: a handler of codecs.
+std::string_view encoded(PyObject* text, const char* errors, Ref& storage) {
+  storage = Ref::steal(PyUnicode_AsEncodedString(text, "utf-8", errors));
+  return {PyBytes_AS_STRING(storage.get()),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(storage.get()))};
+}
+
 }  // namespace
 
 Ref new_bytes(BytesView bytes) {
@@ -41,9 +48,7 @@ std::string_view utf8_of(PyObject* text, Ref& storage) {
     return {reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(text)),
             static_cast<std::size_t>(PyUnicode_GET_LENGTH(text))};
   }
-  storage = Ref::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
-  return {PyBytes_AS_STRING(storage.get()),
-          static_cast<std::size_t>(PyBytes_GET_SIZE(storage.get()))};
+  return encoded(text, "surrogatepass", storage);
 }
 
 std::string text_of(PyObject* text) {
@@ -52,13 +57,9 @@ std::string text_of(PyObject* text) {
 }
 
 PrintableText::PrintableText(PyObject* text) {
-  if (PyUnicode_IS_COMPACT_ASCII(text)) {
-    view_ = utf8_of(text, storage_);
-    return;
-  }
-  storage_ = Ref::steal(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"));
-  view_ = {PyBytes_AS_STRING(storage_.get()),
-           static_cast<std::size_t>(PyBytes_GET_SIZE(storage_.get()))};
+  view_ = PyUnicode_IS_COMPACT_ASCII(text)
+              ? utf8_of(text, storage_)
+              : encoded(text, "backslashreplace", storage_);
 }
 
 std::string shown_key(PyObject* key) {

@@ -29,23 +29,18 @@ bool is_read_in_c(PyObject* attribute) {
 Ref raw_attribute(PyObject* object, PyObject* name) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyFunction_Check(object)) {
-    PyObject* dict = as_function(object)->func_dict;
-    return dict == nullptr ? Ref() : Ref::share(raw_get(dict, name));
+    return Ref::share(raw_get(as_function(object)->func_dict, name));
   }
   if (PyType_Check(object)) {
     type = as_type(object);
   } else if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
     const Ref dict = instance_dict(object);
-    if (dict && PyDict_Check(dict.get())) {
-      if (PyObject* value = raw_get(dict.get(), name)) return Ref::share(value);
-    }
+    if (PyObject* value = raw_get(dict.get(), name)) return Ref::share(value);
   } else {
     return {};
   }
   for (PyTypeObject* base : order_of(type)) {
-    if (!PyType_Check(as_object(base))) continue;
-    Ref dict = type_dict(base);
-    PyObject* value = dict ? raw_get(dict.get(), name) : nullptr;
+    PyObject* value = raw_get(base, name);
     if (value == nullptr) continue;
     if (PyType_Check(object) || !is_read_in_c(value)) return Ref::share(value);
     // A slot may be empty, and a tuple may be shorter than its class says.

@@ -76,34 +76,6 @@ Py_ssize_t offset_of_slot(PyTypeObject* type, PyObject* name) {
   return 0;
 }
 
-}  // namespace
-
-bool overrides_reduction(const Names& names, PyObject* dict) {
-  if (has_plain_names(dict)) return false;
-  for (const Ref* name : {&names.reduce_ex, &names.reduce, &names.getstate,
-                          &names.getnewargs_ex, &names.getnewargs, &names.class_}) {
-    if (raw_get(dict, name->get()) != nullptr) return true;
-  }
-  return false;
-}
-
-bool has_original_newobj(const State& state) {
-  PyObject* copyreg = find_module(state, state.names.copyreg.get());
-  return copyreg != nullptr &&
-         look_up_in(state, copyreg, state.names.newobj.get()) == state.newobj.get();
-}
-
-bool has_plain_layout(const Names& names, PyTypeObject* type) {
-  return count_slots(type) == 0 && uses_default_reduce(names, type, false);
-}
-
-PyObject* slot_names(const Names& names, PyTypeObject* type) {
-  PyObject* list = raw_get(type, names.slotnames.get());
-  return list != nullptr && PyList_CheckExact(list) ? list : nullptr;
-}
-
-namespace {
-
 // Whether object.__reduce_ex__ reduces the instances to their class, their dict if they
 // have one, and the slots in copyreg's list, and whether these are all slots. The
 // result is valid for one version of the class, as long as no program changes copyreg's
@@ -143,6 +115,30 @@ bool is_reduced_by_layout(const State& state, PyTypeObject* type) {
 }
 
 }  // namespace
+
+bool overrides_reduction(const Names& names, PyObject* dict) {
+  if (has_plain_names(dict)) return false;
+  for (const Ref* name : {&names.reduce_ex, &names.reduce, &names.getstate,
+                          &names.getnewargs_ex, &names.getnewargs, &names.class_}) {
+    if (raw_get(dict, name->get()) != nullptr) return true;
+  }
+  return false;
+}
+
+bool has_original_newobj(const State& state) {
+  PyObject* copyreg = find_module(state, state.names.copyreg.get());
+  return copyreg != nullptr &&
+         look_up_in(state, copyreg, state.names.newobj.get()) == state.newobj.get();
+}
+
+bool has_plain_layout(const Names& names, PyTypeObject* type) {
+  return count_slots(type) == 0 && uses_default_reduce(names, type, false);
+}
+
+PyObject* slot_names(const Names& names, PyTypeObject* type) {
+  PyObject* list = raw_get(type, names.slotnames.get());
+  return list != nullptr && PyList_CheckExact(list) ? list : nullptr;
+}
 
 bool travels_as_members(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
