@@ -96,9 +96,8 @@ std::size_t ReceivedFunctions::number_of(PyObject* function) {
   const auto number = static_cast<std::size_t>(found - functions_.begin());
   if (found == functions_.end()) {
     Function& recorded = functions_.emplace_back();
-    recorded.function = Ref::steal(PyWeakref_NewRef(function, nullptr));
-    recorded.code =
-        Ref::steal(PyWeakref_NewRef(PyFunction_GET_CODE(function), nullptr));
+    recorded.function = weak_reference(function);
+    recorded.code = weak_reference(PyFunction_GET_CODE(function));
   }
   return number;
 }
@@ -154,8 +153,7 @@ bool ReceivedFunctions::record_global(const State& state, PyObject* value) {
     return record_value(state, value);
   }
   values_.push_back(
-      {Value::Kind::kFunctionByCode,
-       Ref::steal(PyWeakref_NewRef(PyFunction_GET_CODE(value), nullptr))});
+      {Value::Kind::kFunctionByCode, weak_reference(PyFunction_GET_CODE(value))});
   return true;
 }
 
@@ -189,8 +187,8 @@ bool ReceivedFunctions::record_value(const State& state, PyObject* value) {
              (!PyType_Check(value) || !has_id(state, value))) {
     return false;
   }
-  values_.push_back({Value::Kind::kObject, Ref::steal(PyWeakref_NewRef(value, nullptr)),
-                     std::move(module), std::move(name)});
+  values_.push_back({Value::Kind::kObject, weak_reference(value), std::move(module),
+                     std::move(name)});
   return true;
 }
 
@@ -314,7 +312,7 @@ bool ReceivedClass::record(const State& state, PyObject* type) {
   // With __waybill_state__ each payload may overwrite what the worker changed.
   if (raw_get(cls, state.names.waybill_state.get()) != nullptr) return false;
   if (!is_home_ && !serial_) return false;
-  type_ = Ref::steal(PyWeakref_NewRef(type, nullptr));
+  type_ = weak_reference(type);
   const bool follows = !is_home_;
   // Recording what methods reach may run code.
   const Ref dict = type_dict(cls);

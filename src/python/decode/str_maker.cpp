@@ -3,6 +3,8 @@
 
 #include "python/decode/str_maker.h"
 
+#include "python/runtime/text.h"
+
 namespace waybill::py {
 
 namespace {
@@ -45,12 +47,10 @@ Ref StrMaker::make_name(const std::uint8_t* bytes, std::size_t size, std::size_t
   }
   Ref text = entry != nullptr ? entry->object : make(bytes, size, room);
   if (!text || PyUnicode_CHECK_INTERNED(text.get()) != 0) return text;
-  PyObject* name = text.release();
   if (entry != nullptr) entry->object = Ref();
-  PyUnicode_InternInPlace(&name);
-  Ref interned = Ref::steal(name);
-  if (entry != nullptr) entry->object = interned;
-  return interned;
+  text = interned(std::move(text));
+  if (entry != nullptr) entry->object = text;
+  return text;
 }
 
 }  // namespace waybill::py

@@ -57,27 +57,20 @@ class WrittenNames {
  public:
   // `name` is exact text; it need not be interned.
   bool has(PyObject* name) {
-    const Ref interned = intern(name);
-    return memo_.find(key_of(interned.get())) != nullptr;
+    return memo_.find(key_of(interned(Ref::share(name)).get())) != nullptr;
   }
 
   // Returns whether the name is new.
   bool add(PyObject* name) {
-    Ref interned = intern(name);
-    const std::uintptr_t key = key_of(interned.get());
+    Ref held = interned(Ref::share(name));
+    const std::uintptr_t key = key_of(held.get());
     if (memo_.find(key) != nullptr) return false;
     memo_.insert(key, 0);
-    held_.push_back(std::move(interned));
+    held_.push_back(std::move(held));
     return true;
   }
 
  private:
-  static Ref intern(PyObject* name) {
-    PyObject* interned = Ref::share(name).release();
-    if (!PyUnicode_CHECK_INTERNED(interned)) PyUnicode_InternInPlace(&interned);
-    return Ref::steal(interned);
-  }
-
   Memo memo_;              // By address.
   std::vector<Ref> held_;  // The keys, which must not be freed and reused.
 };

@@ -70,7 +70,7 @@ class ReachGuards::Recorder : public ReachVisitor {
       : ReachVisitor(state, infos, visited), guards_(guards) {}
 
   bool visit_code(PyObject* code) {
-    guards_.codes_.push_back(weak(code));
+    guards_.codes_.push_back(weak_reference(code));
     return true;
   }
 
@@ -97,7 +97,7 @@ class ReachGuards::Recorder : public ReachVisitor {
     if (version == 0 || !is_home(state_, object)) guards_.is_checkable_ = false;
     return add({.kind = Guard::Kind::kType,
                 .number = version,
-                .held = weak(object),
+                .held = weak_reference(object),
                 .name = Ref::share(id)});
   }
 
@@ -160,9 +160,6 @@ class ReachGuards::Recorder : public ReachVisitor {
   }
 
  private:
-  static Ref weak(PyObject* object) {
-    return Ref::steal(PyWeakref_NewRef(object, nullptr));
-  }
   template <typename Count>
   static std::uint32_t number(Count count) {
     return static_cast<std::uint32_t>(count);
@@ -231,7 +228,7 @@ class ReachGuards::Recorder : public ReachVisitor {
     const bool is_recorded =
         add({.kind = Guard::Kind::kMembers,
              .number = version,
-             .held = weak(as_object(type)),
+             .held = weak_reference(as_object(type)),
              .name = slots == nullptr ? Ref() : Ref::steal(PyList_AsTuple(slots))}) &&
         add_visited(key_of(value), value) &&
         walk_members(state_, value, *this, depth + 1);
@@ -263,7 +260,7 @@ class ReachGuards::Recorder : public ReachVisitor {
       return false;
     }
     return add({.kind = Guard::Kind::kGlobal,
-                .held = weak(value),
+                .held = weak_reference(value),
                 .module = Ref::share(module),
                 .name = place.path}) &&
            add_visited(value, Kind::kName);

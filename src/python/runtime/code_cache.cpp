@@ -41,14 +41,14 @@ void CodeCache::add(const CodeKey& key, PyObject* code) {
   const Entry& present = entries_[slot_of(key)];
   if (present.was_received && present.key == key && find(key).get() == code) return;
   // Cheap: the interpreter returns the existing weak reference.
-  put({key, Ref::steal(PyWeakref_NewRef(code, nullptr)), Ref(), 0});
+  put({key, weak_reference(code), Ref(), 0});
 }
 
 void CodeCache::hold(const CodeKey& key, PyObject* code, std::size_t size) {
   if (!is_used_) return;
   const bool is_held = size <= kMaxBytesOfOne;
-  put({key, Ref::steal(PyWeakref_NewRef(code, nullptr)),
-       is_held ? Ref::share(code) : Ref(), is_held ? size : 0, true});
+  put({key, weak_reference(code), is_held ? Ref::share(code) : Ref(),
+       is_held ? size : 0, true});
 }
 
 // Replaced entries are destroyed after the table is consistent again, because callbacks

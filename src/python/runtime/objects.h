@@ -75,6 +75,11 @@ class DictItems {
   PyObject* dict_;
 };
 
+// A weak reference to an object; see weakly_referenced().
+inline Ref weak_reference(PyObject* object) {
+  return Ref::steal(PyWeakref_NewRef(object, nullptr));
+}
+
 // The objects that an object refers to, as tp_traverse of its type shows them: for
 // types in C with no other way to read their parts. Borrowed.
 inline std::vector<PyObject*> referents_of(PyObject* object) {

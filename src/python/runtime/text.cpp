@@ -104,12 +104,10 @@ Ref new_text(std::string_view utf8) {
 Ref InternTable::get(std::string_view utf8) {
   Ref& entry = entries_[base::hash_of(bytes_of(utf8)) % entries_.size()];
   if (entry && is_same(entry.get(), utf8)) return entry;
-  PyObject* name = new_text(utf8).release();
-  PyUnicode_InternInPlace(&name);
-  Ref interned = Ref::steal(name);
-  if (utf8.size() <= kLongestCached && PyUnicode_IS_COMPACT_ASCII(name))
-    entry = interned;
-  return interned;
+  Ref name = interned(new_text(utf8));
+  if (utf8.size() <= kLongestCached && PyUnicode_IS_COMPACT_ASCII(name.get()))
+    entry = name;
+  return name;
 }
 
 }  // namespace waybill::py

@@ -26,6 +26,13 @@ inline bool begins_with_underscore(PyObject* text) {
   return PyUnicode_GET_LENGTH(text) != 0 && PyUnicode_READ_CHAR(text, 0) == '_';
 }
 
+// The interned str that is equal to an exact one.
+inline Ref interned(Ref text) {
+  PyObject* name = text.release();
+  PyUnicode_InternInPlace(&name);
+  return Ref::steal(name);
+}
+
 // UTF-8 of a str: a view into an ASCII str, else into `storage`, which is set. Lone
 // surrogates are encoded as such.
 std::string_view utf8_of(PyObject* text, Ref& storage);

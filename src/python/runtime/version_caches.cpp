@@ -32,9 +32,7 @@ PyObject* DictLookupCache::fill(Entry& entry, PyObject* dict, PyObject* name) {
   if (kInternedIsImmortal && !PyUnicode_CHECK_INTERNED(name)) return value;
   // A name in a dict is usually interned already, so the table does not keep names
   // alive that are made for one look-up.
-  PyObject* interned = Ref::share(name).release();
-  PyUnicode_InternInPlace(&interned);
-  entry = {version, Ref::steal(interned), value};
+  entry = {version, interned(Ref::share(name)), value};
   return value;
 }
 

@@ -235,7 +235,7 @@ void ImportCollector::record_access(PyObject* object) {
   auto* type = as_type(object);
   const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
   if (version == 0) return mark_untraceable();
-  trace_.types.push_back({Ref::steal(PyWeakref_NewRef(object, nullptr)), version});
+  trace_.types.push_back({weak_reference(object), version});
 }
 
 std::vector<std::uintptr_t> ImportCollector::take_traced_containers() {

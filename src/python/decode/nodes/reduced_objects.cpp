@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 
 #include "python/decode/nodes/node_codecs.h"
 #include "python/decode/standard_types.h"
@@ -128,13 +129,12 @@ void update_dict(GraphDecoder& decoder, PyObject* object, PyObject* entries) {
                        : get_attribute(object, names.dict);
   const bool is_dict = PyDict_CheckExact(dict.get());
   for (const auto& [name, value] : DictItems(entries)) {
-    PyObject* key = Ref::share(name).release();
-    if (PyUnicode_CheckExact(key)) PyUnicode_InternInPlace(&key);
-    const Ref interned = Ref::steal(key);
+    Ref key = Ref::share(name);
+    if (PyUnicode_CheckExact(name)) key = interned(std::move(key));
     const Ref held = Ref::share(value);
     demand_no_shadow(decoder, object, name, value, false);
-    check(is_dict ? PyDict_SetItem(dict.get(), interned.get(), value)
-                  : PyObject_SetItem(dict.get(), interned.get(), value));
+    check(is_dict ? PyDict_SetItem(dict.get(), key.get(), value)
+                  : PyObject_SetItem(dict.get(), key.get(), value));
   }
 }
 

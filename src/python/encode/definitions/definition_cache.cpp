@@ -91,8 +91,7 @@ CacheSlot& ClassCache::slot(PyObject* type) {
   if (CacheSlot* found = find(type)) return *found;
   entries_.erase(type);
   if (entries_.size() == kMaxEntries) entries_.clear();
-  Ref reference = Ref::steal(PyWeakref_NewRef(type, nullptr));
-  return entries_.emplace(type, Entry{std::move(reference), {}}).first->second.slot;
+  return entries_.emplace(type, Entry{weak_reference(type), {}}).first->second.slot;
 }
 
 void resolve_unit(State& state, CodeInfos& infos, Unit& unit) {
