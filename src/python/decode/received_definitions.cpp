@@ -78,32 +78,34 @@ void ReceivedDefinitions::read_sources() {
   }
 }
 
-Ref ReceivedDefinitions::local_id(PyObject* id) {
-  if (raw_get(state_.known_objects.get(), id) != nullptr) return {};
+const envelope::ClassSource* ReceivedDefinitions::source_of(PyObject* id) {
   read_sources();
   const auto found = class_sources_.find(as_text(bytes_of(id)));
-  if (found == class_sources_.end()) return {};
+  return found == class_sources_.end() ? nullptr : &found->second;
+}
+
+Ref ReceivedDefinitions::local_id(PyObject* id) {
+  if (raw_get(state_.known_objects.get(), id) != nullptr) return {};
+  const envelope::ClassSource* source = source_of(id);
+  if (source == nullptr) return {};
   return null_if_none(call_method(state_.tracker.get(), state_.names.find_by_text,
-                                  new_bytes(found->second.text_id).get()));
+                                  new_bytes(source->text_id).get()));
 }
 
 void ReceivedDefinitions::record_source_id(PyObject* id, PyObject* type) {
   if (has_source_id(state_, type)) return;
-  read_sources();
-  const auto found = class_sources_.find(as_text(bytes_of(id)));
-  if (found == class_sources_.end()) return;
+  const envelope::ClassSource* source = source_of(id);
+  if (source == nullptr) return;
   call_method(state_.tracker.get(), state_.names.set_text_id, type,
-              new_bytes(found->second.text_id).get());
+              new_bytes(source->text_id).get());
 }
 
 void ReceivedDefinitions::set_first_line(PyObject* id, PyObject* type) {
-  read_sources();
-  const auto found = class_sources_.find(as_text(bytes_of(id)));
-  if (found == class_sources_.end() || found->second.first_line == 0) return;
-  const std::uint32_t line = found->second.first_line;
+  const envelope::ClassSource* source = source_of(id);
+  if (source == nullptr || source->first_line == 0) return;
   PyObject* name = state_.names.first_line.get();
   if (raw_get(as_type(type), name) != nullptr) return;
-  const Ref number = Ref::steal(PyLong_FromUnsignedLong(line));
+  const Ref number = Ref::steal(PyLong_FromUnsignedLong(source->first_line));
   // As the class statement does, without calling the metaclass.
   check(PyType_Type.tp_setattro(type, name, number.get()));
 }

@@ -119,6 +119,8 @@ class ReceivedDefinitions {
   PyObject* merge();
   bool is_present(BytesView id);
   void read_sources();
+  // The source of the class with this id in the payload; null if it has none.
+  const envelope::ClassSource* source_of(PyObject* id);
   // Sets __firstlineno__ of a class that was received with source.
   void set_first_line(PyObject* id, PyObject* type);
 
