@@ -82,11 +82,7 @@ void bind_early(std::pmr::vector<Frame>& stack, PyObject* object) {
 
 bool GraphDecoder::open_node(Ref& value, std::uint8_t tag, std::uint64_t count,
                              std::size_t offset, std::size_t slot) {
-  Frame frame;
-  frame.left = count;
-  frame.offset = offset;
-  frame.slot = slot;
-  frame.node = new_parts(tag);
+  Frame frame{.left = count, .offset = offset, .slot = slot, .node = new_parts(tag)};
   if (kAreOfLeaves[tag]) {
     value = read_parts(frame);
     return true;

@@ -237,10 +237,7 @@ bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
     kind = FrameKind::kDict;
     count *= 2;
     if (is_verified() && !built_.stack.empty() && !built_.stack.back().is_plain()) {
-      Frame frame;
-      frame.left = count;
-      frame.offset = offset;
-      frame.slot = slot;
+      Frame frame{.left = count, .offset = offset, .slot = slot};
       if (begin_map_of_node(frame)) return open_map_of_node(value, frame);
     }
   } else if (wire::starts_node(at_, end_)) {
@@ -454,16 +451,14 @@ bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
   if (!dict || !PyDict_CheckExact(dict.get())) return false;
   at_ = map + lead.head;
   if (!is_verified()) ++open_instances_;
-  Frame frame;
-  frame.kind = FrameKind::kInstance;
-  frame.object = std::move(dict);
-  frame.instance = std::move(instance);
-  frame.left = values;
-  frame.offset = offset_of(map);
-  frame.instance_offset = offset;
-  frame.slot = slot;
-  frame.checks_length = true;
-  built_.push(std::move(frame));
+  built_.push({.kind = FrameKind::kInstance,
+               .checks_length = true,
+               .object = std::move(dict),
+               .left = values,
+               .offset = offset_of(map),
+               .slot = slot,
+               .instance = std::move(instance),
+               .instance_offset = offset});
   return true;
 }
 

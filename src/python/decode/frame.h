@@ -71,22 +71,22 @@ struct Frame {
   bool is_namespace = false;      // kDict: globals of functions, or a module's.
   bool is_bound = false;          // kDict: the incomplete value is stored under `key`.
   bool is_detached = false;  // kInstance: `object` is not the instance's own dict yet.
-  Ref object;                // Null for a node that is not created yet.
+  Ref object{};              // Null for a node that is not created yet.
   std::uint64_t left = 0;    // Values still to be read; keys count.
   std::uint64_t position = 0;  // Values that were read.
   std::size_t offset = 0;
   std::size_t slot = kNoSlot;
   // The unbroken run of tuples, frozensets and slices up to this frame.
   std::size_t hash_depth = 0;
-  HashCost cost;  // The cost of all values in it.
-  Ref key;        // kDict, kInstance, kFields, kAttributes: key of the next value.
-  Ref instance;   // kInstance: `object` is its dict,
+  HashCost cost{};  // The cost of all values in it.
+  Ref key{};        // kDict, kInstance, kFields, kAttributes: key of the next value.
+  Ref instance{};   // kInstance: `object` is its dict,
   std::size_t instance_offset = 0;  // and its node starts here.
   // kFrozenSet: a list of the items, or null if they are in the set. kAttributes: a
   // dict of the attributes in the payload.
-  Ref gathered;
-  std::unique_ptr<KeyProbes> probes;
-  std::unique_ptr<NodeParts> node;  // kNode
+  Ref gathered{};
+  std::unique_ptr<KeyProbes> probes{};
+  std::unique_ptr<NodeParts> node{};  // kNode
 
   bool is_plain() const { return kind <= FrameKind::kInstance && !is_namespace; }
   // Whether the object was made with empty places.

@@ -447,13 +447,12 @@ void GraphDecoder::finish_instance() {
     frame.object = Ref::steal(PyDict_Copy(dict.get()));
     PyDict_Clear(dict.get());
   }
-  Frame node;
-  node.left = envelope::shape_of(NodeTag::kNewObject).max_count - kState - 1;
-  node.position = kState + 1;
-  node.offset = frame.instance_offset;
-  node.slot = frame.slot;
-  node.object = std::move(frame.instance);
-  node.node = new_parts(static_cast<std::uint8_t>(NodeTag::kNewObject));
+  Frame node{.object = std::move(frame.instance),
+             .left = envelope::shape_of(NodeTag::kNewObject).max_count - kState - 1,
+             .position = kState + 1,
+             .offset = frame.instance_offset,
+             .slot = frame.slot,
+             .node = new_parts(static_cast<std::uint8_t>(NodeTag::kNewObject))};
   node.node->children.resize(
       kState);  // Class, arguments and keywords are used already.
   node.node->children.push_back(std::move(frame.object));
