@@ -30,14 +30,6 @@
 
 namespace waybill::py {
 
-void start(State& state) {
-  init_state(state);
-  state.code_extra_index = code_info_index();
-  PyErr_Clear();  // Without a free index, code info is not cached.
-  clear_encode_cache(state);
-  state.received = std::make_shared<DecodeCache>();
-}
-
 namespace {
 
 Ref encode_and(Ref (*write)(const State&, GraphEncoder&), State& state,
@@ -45,25 +37,6 @@ Ref encode_and(Ref (*write)(const State&, GraphEncoder&), State& state,
   const auto encode = [&](GraphEncoder& graph) { graph.encode(object); };
   return write_graph(state, {.hooks = hooks}, encode, write);
 }
-
-}  // namespace
-
-Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
-  return encode_and(seal, state, object, hooks);
-}
-
-Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks) {
-  return encode_and(seal_chunks, state, object, hooks);
-}
-
-Manifest discover(State& state, PyObject* object, bool by_value) {
-  GraphEncoder graph(
-      state, {.root_by_value = by_value, .passes_over = true, .omits_ids = true});
-  graph.encode(object);
-  return manifest_of(state, graph);
-}
-
-namespace {
 
 // The hash of an encoder's payload, with the code as `write_code` writes it. Covers the
 // names of modules, since the payload has only their numbers, but no source locations.
@@ -81,33 +54,6 @@ ContentHash hash_of_content(GraphEncoder& graph, WriteCode write_code) {
   }
   return base::content_hash_of(content.view());
 }
-
-}  // namespace
-
-ContentHash content_hash(State& state, PyObject* object, bool passes_over,
-                         bool names_classes) {
-  GraphEncoder graph(state, {.passes_over = passes_over,
-                             .omits_ids = true,
-                             .only_names_classes = names_classes});
-  graph.encode(object);
-  return hash_of_content(graph, [&](wire::Writer& content) {
-    for (const BytesView body : graph.context().code().bodies()) content.append(body);
-  });
-}
-
-std::optional<ContentHash> source_hash(State& state, PyObject* object) {
-  GraphEncoder graph(state, {.passes_over = true,
-                             .omits_ids = true,
-                             .by_source = true,
-                             .hooks = {.source = SourceUse::kWhereProven}});
-  graph.encode(object);
-  const CodeSection& code = graph.context().code();
-  if (code.lacks_source()) return std::nullopt;
-  return hash_of_content(graph,
-                         [&](wire::Writer& content) { code.write_numbered(content); });
-}
-
-namespace {
 
 // Opens an envelope without checking the digests of its buffers, which are checked when
 // the buffers are copied. `bytes`: the whole envelope, or its head if `hooks` have the
@@ -253,6 +199,52 @@ void demand_same_python(const State& state, const Envelope& envelope) {
 }
 
 }  // namespace
+
+void start(State& state) {
+  init_state(state);
+  state.code_extra_index = code_info_index();
+  PyErr_Clear();  // Without a free index, code info is not cached.
+  clear_encode_cache(state);
+  state.received = std::make_shared<DecodeCache>();
+}
+
+Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
+  return encode_and(seal, state, object, hooks);
+}
+
+Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks) {
+  return encode_and(seal_chunks, state, object, hooks);
+}
+
+Manifest discover(State& state, PyObject* object, bool by_value) {
+  GraphEncoder graph(
+      state, {.root_by_value = by_value, .passes_over = true, .omits_ids = true});
+  graph.encode(object);
+  return manifest_of(state, graph);
+}
+
+ContentHash content_hash(State& state, PyObject* object, bool passes_over,
+                         bool names_classes) {
+  GraphEncoder graph(state, {.passes_over = passes_over,
+                             .omits_ids = true,
+                             .only_names_classes = names_classes});
+  graph.encode(object);
+  return hash_of_content(graph, [&](wire::Writer& content) {
+    for (const BytesView body : graph.context().code().bodies()) content.append(body);
+  });
+}
+
+std::optional<ContentHash> source_hash(State& state, PyObject* object) {
+  GraphEncoder graph(state, {.passes_over = true,
+                             .omits_ids = true,
+                             .by_source = true,
+                             .hooks = {.source = SourceUse::kWhereProven}});
+  graph.encode(object);
+  const CodeSection& code = graph.context().code();
+  if (code.lacks_source()) return std::nullopt;
+  return hash_of_content(graph,
+                         [&](wire::Writer& content) { code.write_numbered(content); });
+}
 
 Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks& hooks,
                      const Gate& gate) {
