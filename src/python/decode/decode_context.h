@@ -46,14 +46,21 @@ class ObjectHistory {
     const Ref recorded = Ref::steal(Py_BuildValue("IK", cost.depth, cost.steps));
     check(PyDict_SetItem(objects_.get(), cost_key.get(), recorded.get()));
   }
-  // The cost of an object of an earlier payload as a key. `position`: an int.
-  HashCost cost_of(Py_ssize_t payload, PyObject* position) const {
+  // The objects of the earlier payload with this number, an int; null if the stream has
+  // none.
+  PyObject* payload_at(PyObject* number) const {
+    const Py_ssize_t index = PyLong_AsSsize_t(number);
+    PyErr_Clear();  // A number too large for any list.
+    const bool is_there =
+        payloads_ != nullptr && index >= 0 && index < PyList_GET_SIZE(payloads_);
+    return is_there ? PyList_GET_ITEM(payloads_, index) : nullptr;
+  }
+  // The cost of an object of an earlier payload as a key; both are ints. For a bad
+  // reference, which find_stream_object() refuses, any cost will do.
+  HashCost cost_of(PyObject* payload, PyObject* position) const {
     HashCost cost = kDefaultCost;
-    if (payloads_ == nullptr || payload < 0 || payload >= PyList_GET_SIZE(payloads_)) {
-      return cost;  // A bad reference, which find_stream_object() refuses.
-    }
     const Ref key = Ref::steal(PyNumber_Invert(position));
-    if (PyObject* recorded = raw_get(PyList_GET_ITEM(payloads_, payload), key.get())) {
+    if (PyObject* recorded = raw_get(payload_at(payload), key.get())) {
       check(PyArg_ParseTuple(recorded, "IK", &cost.depth, &cost.steps) - 1);
     }
     return cost;

@@ -180,11 +180,8 @@ void GraphDecoder::skip_empty_rest(Frame& frame) {
 HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
   // Where costs are limited, the object cannot be a key: its cost is unknown.
   if (built_.keys.is_strict()) return {kMaxHashDepth + 1, 1};
-  const Py_ssize_t payload =
-      PyLong_AsSsize_t(earlier.part<NodeTag::kStreamReference>("payload"));
-  PyErr_Clear();  // A number too large for any list.
-  return context_->history.cost_of(payload,
-                                   earlier.part<NodeTag::kStreamReference>("position"));
+  const auto part = earlier.parts<NodeTag::kStreamReference>();
+  return context_->history.cost_of(part("payload"), part("position"));
 }
 
 Ref GraphDecoder::finish_node() {

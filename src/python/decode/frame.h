@@ -99,6 +99,11 @@ struct Frame {
   PyObject* part(PartOf<kTag> part) const {
     return node->children[part.position].get();
   }
+  // part() for nodes of one kind.
+  template <wire::NodeTag kTag>
+  auto parts() const {
+    return [this](PartOf<kTag> name) { return part(name); };
+  }
   // Whether this is the next part of the node.
   template <wire::NodeTag kTag>
   bool awaits(PartOf<kTag> part) const;

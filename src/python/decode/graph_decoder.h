@@ -113,6 +113,7 @@ class GraphDecoder {
   ModuleImporter& modules() { return *context_->modules; }
   ReceivedDefinitions& received_definitions() { return context_->received_definitions; }
   DeniedNames& denied_names() { return context_->denied_names; }
+  const ObjectHistory& history() const { return context_->history; }
   [[noreturn]] void fail(ErrorCode code, std::string detail);
   // For a kReplacement node: makes this object the value of the enclosing node.
   void replace_enclosing(PyObject* object);

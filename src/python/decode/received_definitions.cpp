@@ -183,23 +183,21 @@ void ReceivedDefinitions::add_members(const Frame& frame, PyObject* type) {
   // With a home state, the namespace is that of another process.
   const bool has_home_state = frame.left > 1;
   if (has_home_state || Py_IS_TYPE(type, &PyType_Type)) return;
-  call_method(merge(), state_.names.add_members, frame.part<NodeTag::kClass>("id"),
-              type, frame.part<NodeTag::kClass>("namespace"));
+  const auto part = frame.parts<NodeTag::kClass>();
+  call_method(merge(), state_.names.add_members, part("id"), type, part("namespace"));
 }
 
 void ReceivedDefinitions::add_class(const Frame& frame, std::size_t size_in_payload) {
   const Ref size = Ref::steal(PyLong_FromSize_t(size_in_payload));
+  const auto part = frame.parts<NodeTag::kClass>();
   constexpr PartOf<NodeTag::kClass> kHomeState = "home_state";
   const bool has_home_state = frame.node->children.size() > kHomeState.position;
-  call_method(merge(), state_.names.add, frame.part<NodeTag::kClass>("id"),
-              frame.object.get(), frame.is_existing ? Py_True : Py_False,
-              frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
-              frame.part<NodeTag::kClass>("namespace"),
-              frame.part<NodeTag::kClass>("attributes"),
+  call_method(merge(), state_.names.add, part("id"), frame.object.get(),
+              frame.is_existing ? Py_True : Py_False, part("name"), part("bases"),
+              part("namespace"), part("attributes"),
               has_home_state ? frame.part(kHomeState) : Py_Ellipsis, size.get());
   if (kHasClassLines) {
-    lines_pending_.push_back({Ref::share(frame.part<NodeTag::kClass>("id")),
-                              Ref::share(frame.object.get())});
+    lines_pending_.push_back({Ref::share(part("id")), Ref::share(frame.object.get())});
   }
 }
 

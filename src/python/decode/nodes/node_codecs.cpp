@@ -27,22 +27,20 @@ Ref make_byte_array(GraphDecoder&, Frame& frame) {
 }
 
 Ref make_slice(GraphDecoder&, Frame& frame) {
-  return Ref::steal(PySlice_New(frame.part<NodeTag::kSlice>("start"),
-                                frame.part<NodeTag::kSlice>("stop"),
-                                frame.part<NodeTag::kSlice>("step")));
+  const auto part = frame.parts<NodeTag::kSlice>();
+  return Ref::steal(PySlice_New(part("start"), part("stop"), part("step")));
 }
 
 // Accepts only ints, as a range has no others. max_unfolded counts all ints in it.
 Ref make_range(GraphDecoder& decoder, Frame& frame) {
   const bool are_ints = std::ranges::all_of(
       frame.node->children, [](const Ref& child) { return PyLong_Check(child.get()); });
-  if (!are_ints || PyObject_IsTrue(frame.part<NodeTag::kRange>("step")) == 0) {
+  const auto part = frame.parts<NodeTag::kRange>();
+  if (!are_ints || PyObject_IsTrue(part("step")) == 0) {
     decoder.fail(ErrorCode::kMalformed,
                  "a range should have three ints, and a step other than 0");
   }
-  Ref range =
-      call(as_object(&PyRange_Type), frame.part<NodeTag::kRange>("start"),
-           frame.part<NodeTag::kRange>("stop"), frame.part<NodeTag::kRange>("step"));
+  Ref range = call(as_object(&PyRange_Type), part("start"), part("stop"), part("step"));
   const std::size_t most = decoder.limits().max_unfolded;
   if (most == Limits::kNone) return range;
   const Py_ssize_t length = PyObject_Size(range.get());
@@ -126,15 +124,9 @@ Ref apply_replacement(GraphDecoder& decoder, Frame& frame) {
 }
 
 Ref find_stream_object(GraphDecoder& decoder, Frame& frame) {
-  PyObject* history = decoder.hooks().history;
-  const Py_ssize_t payload =
-      PyLong_AsSsize_t(frame.part<NodeTag::kStreamReference>("payload"));
-  PyErr_Clear();  // A number too large for any list.
-  PyObject* object = nullptr;
-  if (history != nullptr && payload >= 0 && payload < PyList_GET_SIZE(history)) {
-    object = raw_get(PyList_GET_ITEM(history, payload),
-                     frame.part<NodeTag::kStreamReference>("position"));
-  }
+  const auto part = frame.parts<NodeTag::kStreamReference>();
+  PyObject* object =
+      raw_get(decoder.history().payload_at(part("payload")), part("position"));
   if (object == nullptr) {
     decoder.fail(ErrorCode::kBadReference,
                  "an object of an earlier payload of the stream, which only the "
@@ -227,21 +219,18 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
     }
   }
   PyObject* id = frame.part(kId);
-  if (id != Py_None) {
-    if (Ref existing = identified_object(decoder.state(), id);
-        existing && PyType_Check(existing.get())) {
-      frame.is_existing = true;
-      definitions.record_source_id(id, existing.get());
-      definitions.add_members(frame, existing.get());
-      return existing;
-    }
+  Ref existing = id == Py_None ? Ref() : identified_object(decoder.state(), id);
+  if (existing && PyType_Check(existing.get())) {
+    frame.is_existing = true;
+    definitions.record_source_id(id, existing.get());
+    definitions.add_members(frame, existing.get());
+    return existing;
   }
-  Ref made =
-      call(decoder.class_maker(), frame.part<NodeTag::kClass>("metaclass"),
-           frame.part<NodeTag::kClass>("name"), frame.part<NodeTag::kClass>("bases"),
-           frame.part<NodeTag::kClass>("namespace"),
-           definitions.has_open_base(frame.part<NodeTag::kClass>("bases")) ? Py_True
-                                                                           : Py_False);
+  const auto part = frame.parts<NodeTag::kClass>();
+  PyObject* has_open_base =
+      definitions.has_open_base(part("bases")) ? Py_True : Py_False;
+  Ref made = call(decoder.class_maker(), part("metaclass"), part("name"), part("bases"),
+                  part("namespace"), has_open_base);
   if (id == Py_None) return made;
   Ref claimed = definitions.claim(id, made.get(), frame.is_existing);
   definitions.record_source_id(id, claimed.get());

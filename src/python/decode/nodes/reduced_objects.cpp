@@ -212,18 +212,17 @@ void finish(GraphDecoder& decoder, const Frame& frame, PyObject* callable,
 }  // namespace
 
 Ref call_reducer(GraphDecoder& decoder, Frame& frame) {
-  demand_accepted(decoder, frame.part<NodeTag::kObject>("callable"),
-                  frame.part<NodeTag::kObject>("args"));
-  Ref arguments = Ref::steal(PySequence_Tuple(frame.part<NodeTag::kObject>("args")));
-  return Ref::steal(PyObject_Call(frame.part<NodeTag::kObject>("callable"),
-                                  arguments.get(), nullptr));
+  const auto part = frame.parts<NodeTag::kObject>();
+  demand_accepted(decoder, part("callable"), part("args"));
+  Ref arguments = Ref::steal(PySequence_Tuple(part("args")));
+  return Ref::steal(PyObject_Call(part("callable"), arguments.get(), nullptr));
 }
 
 Ref call_new(GraphDecoder& decoder, Frame& frame) {
-  PyObject* type = frame.part<NodeTag::kNewObject>("class");
-  if (!PyType_Check(type) ||
-      !PyDict_CheckExact(frame.part<NodeTag::kNewObject>("kwargs")) ||
-      !PyList_CheckExact(frame.part<NodeTag::kNewObject>("args"))) {
+  const auto part = frame.parts<NodeTag::kNewObject>();
+  PyObject* type = part("class");
+  if (!PyType_Check(type) || !PyDict_CheckExact(part("kwargs")) ||
+      !PyList_CheckExact(part("args"))) {
     decoder.fail(ErrorCode::kMalformed, "an instance of something that is not a class");
   }
   // Calls the slot, as pickle does: looking up __new__ would bind a method.
@@ -231,10 +230,9 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
   if (cls->tp_new == nullptr) {
     raise(PyExc_TypeError, "cannot create '%.200s' instances", cls->tp_name);
   }
-  demand_accepted(decoder, type, frame.part<NodeTag::kNewObject>("args"));
-  const Ref arguments =
-      Ref::steal(PyList_AsTuple(frame.part<NodeTag::kNewObject>("args")));
-  PyObject* keywords = frame.part<NodeTag::kNewObject>("kwargs");
+  demand_accepted(decoder, type, part("args"));
+  const Ref arguments = Ref::steal(PyList_AsTuple(part("args")));
+  PyObject* keywords = part("kwargs");
   if (PyDict_GET_SIZE(keywords) != 0 && standard_type(decoder, type) != nullptr) {
     decoder.fail(ErrorCode::kLimitExceeded, "keywords that this type does not write");
   }
