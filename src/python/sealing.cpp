@@ -82,6 +82,13 @@ std::vector<std::uint8_t> with_environment(BytesView manifest, PyObject* query) 
   return envelope::with_environment(manifest, environment_of(environment.get()));
 }
 
+// A bytes object without the bytes from `size` on. Nothing else may refer to it.
+Ref cut(Ref bytes, Py_ssize_t size) {
+  PyObject* resized = bytes.release();
+  check(_PyBytes_Resize(&resized, size));
+  return Ref::steal(resized);
+}
+
 // Envelopes of up to this size are written on the stack and copied, which is faster
 // than resizing a bytes object.
 constexpr std::size_t kSmall = 2048;
@@ -115,9 +122,7 @@ Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level)
     compress_in_place(buffers, level, begin + head + head_padding(head));
   }
   const std::uint8_t* end = seal_at(parts, begin);
-  PyObject* resized = bytes.release();
-  check(_PyBytes_Resize(&resized, end - begin));
-  return Ref::steal(resized);
+  return cut(std::move(bytes), end - begin);
 }
 
 // Compresses a buffer to a bytes object, which replaces `object` if it is smaller.
@@ -130,10 +135,8 @@ void compress_apart(BufferParts& buffer, Ref& object, int level) {
   const std::size_t size =
       without_gil([&] { return compress_buffer(buffer, level, begin); });
   if (size == 0) return;
-  PyObject* resized = bytes.release();
-  check(_PyBytes_Resize(&resized, static_cast<Py_ssize_t>(size)));
-  object = Ref::steal(resized);
-  buffer.bytes = bytes_of(resized);
+  object = cut(std::move(bytes), static_cast<Py_ssize_t>(size));
+  buffer.bytes = bytes_of(object.get());
 }
 
 // The stored buffers of an envelope, compressed if the hooks ask for it, and the
@@ -240,14 +243,12 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   parts.payload = written.out.view();
   const Positions positions(graph);
   positions.put_into(parts);
+  std::optional<OtherSections::Written> others;
   if (const CachedHead* head = graph.head()) {
     head->sections.put_into(parts);
-    return write_with_environment(written.hooks(), parts, write);
+  } else if (written.has_others()) {
+    written.others().write(state, others.emplace(), parts);
   }
-  if (!written.has_others())
-    return write_with_environment(written.hooks(), parts, write);
-  OtherSections::Written others;
-  written.others().write(state, others, parts);
   Ref sealed = write_with_environment(written.hooks(), parts, write);
   if (graph.is_head_new())
     written.definitions().store_head(parts, positions.definitions());

@@ -165,10 +165,9 @@ bool ReceivedFunctions::record_value(const State& state, PyObject* value) {
   }
   Ref module, name;
   if (PyModule_Check(value)) {
-    PyObject* own = value == state.builtins.get() ? state.names.builtins_plain.get()
-                                                  : importable_name(state, value);
-    if (own == nullptr) return false;
-    module = Ref::share(own);
+    module = value == state.builtins.get() ? state.names.builtins_plain
+                                           : Ref::share(importable_name(state, value));
+    if (!module) return false;
   } else if (GlobalName place = find_by_own_name(state, value); place.module) {
     // Payloads name top-level names of modules only.
     if (!PyUnicode_Check(place.path.get()) ||
@@ -176,9 +175,8 @@ bool ReceivedFunctions::record_value(const State& state, PyObject* value) {
                            PyUnicode_GET_LENGTH(place.path.get()), 1) >= 0) {
       return false;
     }
-    PyObject* own = module_name(state, place.module.get());
-    if (own == nullptr) return false;
-    module = Ref::share(own);
+    module = Ref::share(module_name(state, place.module.get()));
+    if (!module) return false;
     name = place.path;
   } else if (PyFunction_Check(value)) {
     values_.push_back({.kind = Value::Kind::kFunction, .number = number_of(value)});
