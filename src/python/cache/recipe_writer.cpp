@@ -450,10 +450,10 @@ class RecipeWriter {
                    const std::vector<std::uint32_t>& fresh, int depth) {
     if (field == FunctionField::kGlobals) return store_globals(prototype, depth);
     if (field == FunctionField::kCells) return write_cell_contents(fresh, depth);
-    const char* attribute = attribute_of_function(field);
-    return attribute != nullptr && write_value(depth + 1) &&
+    Ref attribute = attribute_of_function(state_, field);
+    return attribute && write_value(depth + 1) &&
            steps_.add(Action::kStoreField, static_cast<std::uint64_t>(field),
-                      state_.intern_table.get(attribute));
+                      std::move(attribute));
   }
 
   bool store_globals(const Ref& prototype, int depth) {

@@ -149,12 +149,6 @@ class GraphDecoder {
   std::uint64_t next_buffer() { return context_->buffer_count++; }
   // The stored buffer with a number, which was verified.
   const Ref& stored(std::uint64_t number) const { return context_->stored[number]; }
-  // The function that makes classes: that of waybill._source.extension if another
-  // Python version wrote the payload.
-  PyObject* class_maker() {
-    return code().is_foreign() ? late(state_, &LateHelpers::make_foreign_class)
-                               : state_.make_class.get();
-  }
   // The globals for a kNamespace node with these parts; null for the first such node.
   Ref find_namespace(const Frame& frame) const;
   void record_namespace(const Frame& frame, const Ref& globals);

@@ -6,7 +6,6 @@
 #include "python/decode/nodes/node_codecs.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "python/runtime/attribute.h"
@@ -229,7 +228,11 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
   const auto part = frame.parts<NodeTag::kClass>();
   PyObject* has_open_base =
       definitions.has_open_base(part("bases")) ? Py_True : Py_False;
-  Ref made = call(decoder.class_maker(), part("metaclass"), part("name"), part("bases"),
+  // The classes of another Python version are converted.
+  PyObject* maker = decoder.code().is_foreign()
+                        ? late(decoder.state(), &LateHelpers::make_foreign_class)
+                        : decoder.state().make_class.get();
+  Ref made = call(maker, part("metaclass"), part("name"), part("bases"),
                   part("namespace"), has_open_base);
   if (id == Py_None) return made;
   Ref claimed = definitions.claim(id, made.get(), frame.is_existing);
@@ -290,24 +293,11 @@ const NodeCodec* node_codec(std::uint8_t tag) {
   return nullptr;
 }
 
-const char* attribute_of_function(wire::FunctionField field) {
-  struct Attribute {
-    char name[24] = {};
-  };
-  static constexpr auto kAttributes = [] {
-    std::array<Attribute, envelope::kFunctionParts.size()> all;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const envelope::Part& part = envelope::kFunctionParts[i];
-      if (part.rule != envelope::Rule::kObject) continue;
-      char* end = std::copy_n("__", 2, all[i].name);
-      end = std::copy(part.name.begin(), part.name.end(), end);
-      std::copy_n("__", 2, end);
-    }
-    return all;
-  }();
-  const auto number = static_cast<std::size_t>(field);
-  if (number >= kAttributes.size() || kAttributes[number].name[0] == 0) return nullptr;
-  return kAttributes[number].name;
+Ref attribute_of_function(const State& state, wire::FunctionField field) {
+  const envelope::Part* part =
+      envelope::function_part(static_cast<std::uint64_t>(field));
+  if (part == nullptr || part->rule != envelope::Rule::kObject) return {};
+  return state.intern_table.get(std::string("__").append(part->name).append("__"));
 }
 
 void set_class_attribute(const State& state, PyObject* cls, PyObject* name,
@@ -351,12 +341,13 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
     call(late(decoder.state(), &LateHelpers::set_annotations), function, value);
     return;
   }
-  const char* attribute = attribute_of_function(static_cast<FunctionField>(field));
-  if (attribute == nullptr) {
+  const Ref attribute =
+      attribute_of_function(decoder.state(), static_cast<FunctionField>(field));
+  if (!attribute) {
     decoder.fail(ErrorCode::kUnknownTag,
                  "field " + std::to_string(field) + " of a function is not known");
   }
-  check(PyObject_SetAttrString(function, attribute, value));
+  check(PyObject_SetAttr(function, attribute.get(), value));
 }
 
 }  // namespace waybill::py

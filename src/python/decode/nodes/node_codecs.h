@@ -31,8 +31,8 @@ Ref finish_new(GraphDecoder& decoder, Frame& frame);
 
 // ---- Functions and classes --------------------------------------------------------
 
-// The attribute of a function that a field sets; null if the field sets none.
-const char* attribute_of_function(wire::FunctionField field);
+// The name of the attribute of a function that a field sets; null if it sets none.
+Ref attribute_of_function(const State& state, wire::FunctionField field);
 // Applies one field to a function whose new cells are `cells`.
 void set_function_field(GraphDecoder& decoder, PyObject* function,
                         const std::vector<Ref>& cells, std::uint64_t field,

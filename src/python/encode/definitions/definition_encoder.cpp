@@ -98,10 +98,6 @@ class Scan {
   std::string_view name_;
 };
 
-bool lacks_source(EncodeContext& written) {
-  return written.has_others() && written.code().lacks_source();
-}
-
 PyObject* object_at(std::span<Unit* const> units,
                     const Definition::VisitedIndex& index) {
   return units[index.unit]->visited[index.object].object.get();
@@ -230,14 +226,14 @@ std::shared_ptr<const Definition> PayloadDefinitions::make(
   if (!set_objects(*definition, written, units)) return nullptr;
   Scan(*definition).run();
   resolve_globals(*definition);
-  if (const OtherSections* others = written.others_if_any()) {
-    if (!set_others(*definition, *others, units)) return nullptr;
-  }
+  const OtherSections* others = written.others_if_any();
+  if (others != nullptr && !set_others(*definition, *others, units)) return nullptr;
   // Nothing more is written. Dropping references lets guards see which dicts only an
   // instance owns.
   written.objects.release();
   written.stack.drop_spare_plans();
-  if (!lacks_source(written) && are_satisfied(component)) store(component, definition);
+  const bool lacks_source = others != nullptr && others->code.lacks_source();
+  if (!lacks_source && are_satisfied(component)) store(component, definition);
   return definition;
 }
 
