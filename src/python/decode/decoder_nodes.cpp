@@ -131,9 +131,7 @@ void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
     built_.set_slot(frame.slot, frame.object.get());
     if (!frame.is_opaque) bind_early(built_.stack, frame.object.get());
   }
-  if (codec.tag == NodeTag::kObject || codec.tag == NodeTag::kNewObject) {
-    skip_empty_rest(frame);
-  }
+  if (frame.is_reduced()) skip_empty_rest(frame);
 }
 
 Ref GraphDecoder::call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) {

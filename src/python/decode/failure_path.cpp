@@ -12,8 +12,6 @@ namespace waybill::py {
 
 namespace {
 
-using wire::NodeTag;
-
 constexpr std::size_t kMaxFrames = 256;  // The innermost; nodes do not count.
 
 namespace steps = envelope::steps;
@@ -55,9 +53,7 @@ std::string path_of(std::span<const Frame> stack) {
   if (first != 0) path += " … ";
   for (std::size_t i = first; i < stack.size(); ++i) {
     const Frame& frame = stack[i];
-    const bool is_state = i > 0 && stack[i - 1].kind == FrameKind::kNode &&
-                          (stack[i - 1].node->codec->tag == NodeTag::kObject ||
-                           stack[i - 1].node->codec->tag == NodeTag::kNewObject);
+    const bool is_state = i > 0 && stack[i - 1].is_reduced();
     switch (frame.kind) {
       case FrameKind::kFields:
         if (frame.key) path += attribute_of_field(frame.key.get());

@@ -99,6 +99,8 @@ struct Frame {
   PyObject* part(PartOf<kTag> part) const {
     return node->children[part.position].get();
   }
+  // Whether this is the node of an object that a call makes.
+  bool is_reduced() const;
   // part() for nodes of one kind.
   template <wire::NodeTag kTag>
   auto parts() const {

@@ -435,6 +435,11 @@ struct NodeCodec {
   Ref (*finish)(GraphDecoder&, Frame&);
 };
 
+inline bool Frame::is_reduced() const {
+  return node && (node->codec->tag == wire::NodeTag::kObject ||
+                  node->codec->tag == wire::NodeTag::kNewObject);
+}
+
 template <wire::NodeTag kTag>
 bool Frame::awaits(PartOf<kTag> part) const {
   return node && node->codec->tag == kTag && node->children.size() == part.position;

@@ -101,16 +101,14 @@ Ref opaque_cause(GraphDecoder& decoder, const Frame& frame) {
     PyObject* const type[] = {frame.part<NodeTag::kClassDict>("class")};
     part = opaque_among(state, type);
   }
-  if (tag == NodeTag::kObject || tag == NodeTag::kNewObject) {
-    part = opaque_maker(state, frame);
-  }
+  if (frame.is_reduced()) part = opaque_maker(state, frame);
   return part == nullptr ? Ref() : get_attribute(part, "_error");
 }
 
 bool can_be_opaque(const State& state, const Frame& frame) {
-  const NodeTag tag = frame.node->codec->tag;
-  const bool is_instance = tag == NodeTag::kObject || tag == NodeTag::kNewObject;
-  if (frame.object && (!is_instance || PyType_Check(frame.object.get()))) return false;
+  if (frame.object && (!frame.is_reduced() || PyType_Check(frame.object.get()))) {
+    return false;
+  }
   if (!PyErr_ExceptionMatches(PyExc_Exception) ||
       PyErr_ExceptionMatches(PyExc_MemoryError) ||
       PyErr_ExceptionMatches(PyExc_RecursionError)) {
@@ -125,8 +123,7 @@ bool can_be_opaque(const State& state, const Frame& frame) {
 }
 
 Ref make_opaque(GraphDecoder& decoder, const Frame& frame, PyObject* error) {
-  const auto tag = static_cast<std::uint8_t>(frame.node->codec->tag);
-  const Ref kind = new_text(envelope::shape_of(tag)->name);
+  const Ref kind = new_text(envelope::shape_of(frame.node->codec->tag).name);
   const Ref position = Ref::steal(PyLong_FromSize_t(decoder.position_of(frame)));
   PyObject* id = Py_None;
   if (frame.node->codec->tag == NodeTag::kClass) {
