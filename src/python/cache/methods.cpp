@@ -33,19 +33,6 @@ bool is_of_functools(const State& state, PyObject* object, const char* name) {
   return type == type_of(object);
 }
 
-bool is_method(const State& state, PyObject* attribute, int depth) {
-  if (PyFunction_Check(attribute)) return true;
-  const std::span<const char* const> names = wrapped_in(state, attribute);
-  if (names.empty()) {
-    return wrapper_among_bases(Py_TYPE(attribute)) != nullptr;
-  }
-  if (depth >= kMaxDepth) return false;
-  return std::ranges::all_of(names, [&](const char* name) {
-    const Ref wrapped = get_attribute(attribute, name);
-    return wrapped.get() == Py_None || is_method(state, wrapped.get(), depth + 1);
-  });
-}
-
 // Names through which code reaches its globals without a global statement.
 bool leads_to_globals(std::string_view name) {
   return name == "globals" || name == "__globals__" || name == "exec" ||
@@ -90,8 +77,17 @@ std::span<const char* const> wrapped_in(const State& state, PyObject* attribute)
   return {};
 }
 
-bool is_method(const State& state, PyObject* attribute) {
-  return is_method(state, attribute, 0);
+bool is_method(const State& state, PyObject* attribute, int depth) {
+  if (PyFunction_Check(attribute)) return true;
+  const std::span<const char* const> names = wrapped_in(state, attribute);
+  if (names.empty()) {
+    return wrapper_among_bases(Py_TYPE(attribute)) != nullptr;
+  }
+  if (depth >= kMaxDepth) return false;
+  return std::ranges::all_of(names, [&](const char* name) {
+    const Ref wrapped = get_attribute(attribute, name);
+    return wrapped.get() == Py_None || is_method(state, wrapped.get(), depth + 1);
+  });
 }
 
 bool has_other_code(const State& state, PyObject* own, PyObject* value) {

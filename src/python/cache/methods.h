@@ -19,8 +19,8 @@ namespace waybill::py {
 std::span<const char* const> wrapped_in(const State& state, PyObject* attribute);
 
 // Whether an attribute is a function, or one of these wrappers (or of a type derived
-// from them) that wraps functions only.
-bool is_method(const State& state, PyObject* attribute);
+// from them) that wraps functions only. `depth`: of wrappers around it.
+bool is_method(const State& state, PyObject* attribute, int depth = 0);
 
 // Whether two methods of one type run different code.
 bool has_other_code(const State& state, PyObject* own, PyObject* value);

@@ -129,15 +129,6 @@ void DeniedNames::add(PyObject* object, PyObject* module, PyObject* name) {
   names_[object].push_back({Ref::share(module), Ref::share(name)});
 }
 
-LookupCheck::LookupCheck(const State& state, const Gate* gate, DeniedNames& denied,
-                         std::size_t offset, PyObject* module, PyObject* name)
-    : state_(state),
-      gate_(gate),
-      denied_(denied),
-      offset_(offset),
-      module_(module),
-      name_(name) {}
-
 void LookupCheck::demand(Request request, PyObject* module, PyObject* name) const {
   auto objection =
       gate_->objection(request, text_or_nothing(module), text_or_nothing(name));

@@ -55,7 +55,13 @@ class LookupCheck {
   // `module` may be null. `offset`: of the node, for errors. `module`: the name in the
   // manifest, for which check_policy() has decided whether the object may be called.
   LookupCheck(const State& state, const Gate* gate, DeniedNames& denied,
-              std::size_t offset, PyObject* module, PyObject* name);
+              std::size_t offset, PyObject* module, PyObject* name)
+      : state_(state),
+        gate_(gate),
+        denied_(denied),
+        offset_(offset),
+        module_(module),
+        name_(name) {}
 
   // Checks the name that replaces the one in the payload, for every use of the old one.
   void check_renamed(PyObject* module, PyObject* name) const;

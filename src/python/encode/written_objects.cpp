@@ -22,8 +22,7 @@ void WrittenObjects::restart(MemoEntry& entry, std::uint64_t offset) {
   has_restarts_ = true;
 }
 
-PyObject* WrittenObjects::place_in_stream(std::uintptr_t key) const {
-  if (stream_ == nullptr) return nullptr;
+bool WrittenObjects::refer_to_stream(std::uintptr_t key, wire::Writer& out) const {
   const Ref address = Ref::steal(PyLong_FromSize_t(key));
   PyObject* place = raw_get(stream_, address.get());
   // The memo is a Pickler's public attribute.
@@ -31,11 +30,7 @@ PyObject* WrittenObjects::place_in_stream(std::uintptr_t key) const {
                         PyTuple_GET_SIZE(place) == 3 &&
                         PyLong_Check(PyTuple_GET_ITEM(place, 0)) &&
                         PyLong_Check(PyTuple_GET_ITEM(place, 1));
-  return is_place ? place : nullptr;
-}
-
-bool WrittenObjects::refer_to_place(PyObject* place, wire::Writer& out) {
-  if (place == nullptr) return false;
+  if (!is_place) return false;
   const auto payload = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 0));
   const auto position = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(place, 1));
   check(PyErr_Occurred() ? -1 : 0);

@@ -83,7 +83,7 @@ class WrittenObjects {
   // Writes a reference to an object of an earlier payload of the stream; false if none
   // has it.
   bool refer_to_earlier(std::uintptr_t key, wire::Writer& out) {
-    return stream_ != nullptr && refer_to_place(place_in_stream(key), out);
+    return stream_ != nullptr && refer_to_stream(key, out);
   }
   // Adds the objects of this payload to the memo of the stream. Called when the payload
   // is complete.
@@ -109,9 +109,7 @@ class WrittenObjects {
  private:
   static constexpr std::size_t kUsualObjects = 16;  // Reserved at the first one.
 
-  // (payload, position, object), borrowed; null if no earlier payload has it.
-  PyObject* place_in_stream(std::uintptr_t key) const;
-  static bool refer_to_place(PyObject* place, wire::Writer& out);
+  bool refer_to_stream(std::uintptr_t key, wire::Writer& out) const;
 
   PyObject* stream_;  // See EncodeHooks::memo; null if there is no stream.
   std::uint64_t payload_;

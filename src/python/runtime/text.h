@@ -69,11 +69,6 @@ class InternTable {
   // The interned str; may have lone surrogates. Throws PyError.
   Ref get(std::string_view utf8);
 
-  // Null for a view whose data is null.
-  Ref get_or_null(std::string_view utf8) {
-    return utf8.data() == nullptr ? Ref() : get(utf8);
-  }
-
   void clear() { entries_ = {}; }
 
  private:

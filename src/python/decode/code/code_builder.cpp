@@ -128,8 +128,9 @@ void CodeBuilder::read_locations() {
       around.push_back(locations_.size());
       Location& location = locations_.emplace_back();  // Moves what `among` is in.
       location.file = read.file;
-      location.where = {state_.intern_table.get_or_null(read.file), read.first_line,
-                        read.line_table.bytes};
+      Ref file;
+      if (read.file.data() != nullptr) file = state_.intern_table.get(read.file);
+      location.where = {std::move(file), read.first_line, read.line_table.bytes};
     }
     if (is_outer) after_file = read.after_file;
     if (!around.empty() && locations.is_whole()) {

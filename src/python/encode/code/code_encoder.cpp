@@ -57,24 +57,19 @@ std::vector<std::uint8_t> body_of(PyCodeObject* code, CodeInfos& infos) {
   return out.take();
 }
 
-// Starts a source location with its file; nil if it is the file of the outer code.
-void write_file(const CodeInfo& info, PyObject* outer_file, Writer& out) {
-  PyObject* file = info.code->co_filename;
-  out.array(4);
-  if (outer_file != nullptr && PyUnicode_Compare(file, outer_file) == 0) {
-    out.nil();
-  } else {
-    write_text(file, out);
-  }
-}
-
 std::vector<std::uint8_t> place_of(const CodeInfo& info) {
   Writer out;
   out.integer(info.code->co_firstlineno);
   out.binary(bytes_of(info.code->co_linetable));
   out.array(info.nested.size());
   for (const CodeInfo* nested : info.nested) {
-    write_file(*nested, info.code->co_filename, out);
+    out.array(4);
+    PyObject* file = nested->code->co_filename;
+    if (PyUnicode_Compare(file, info.code->co_filename) == 0) {
+      out.nil();
+    } else {
+      write_text(file, out);
+    }
     out.append(nested->place);
   }
   return out.take();
