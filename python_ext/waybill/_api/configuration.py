@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from waybill._environment.renames import Renames
-    from waybill._modules.by_value import ByValue
 
     #: "zstd", ("zstd", level), or False for none.
     Compress = str | tuple[str, int] | Literal[False]
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
 #: ``Option.convert``. The extension checks whether it is empty, and
 #: reads ``source`` if that is all.
 OPTIONS: dict[str, Any] = {}
-
-#: The values of ``class_state``: the process whose state of a class takes precedence.
-SIDES = ("sender", "worker")
 
 
 def chosen(name: str, given: Any = None) -> Any:
@@ -58,12 +54,16 @@ class Option(NamedTuple):
     apply: Callable[[Any], object] | None = None
 
 
-def _convert_by_value(modules: ByValue) -> tuple[str, ...]:
-    return tuple(names_of(modules))
+def _one_of(option: str, forms: Mapping[str, Any]) -> Callable[[Any], Any]:
+    """The converter of an option with a few values, each with its form in calls."""
 
+    def convert(given: Any) -> Any:
+        if given not in tuple(forms):
+            allowed = " or ".join(f'"{value}"' for value in forms)
+            raise ValueError(f"{option} should be {allowed}, got {given!r}")
+        return forms[given]
 
-def _convert_application(application: Any) -> bytes:
-    return bytes(memoryview(application))
+    return convert
 
 
 def _convert_compress(compress: Any) -> int:
@@ -107,19 +107,6 @@ def _convert_environment(is_sent: Any) -> Any:
     return lazy.load("_environment.distributions").environment_of if is_sent else 0
 
 
-def _convert_class_state(side: Any) -> Any:
-    if side not in SIDES:
-        raise ValueError(f'class_state should be "sender" or "worker", got {side!r}')
-    return side
-
-
-def _convert_missing(missing: Any) -> bool:
-    """Whether missing modules are replaced by stand-ins."""
-    if missing not in ("error", "later"):
-        raise ValueError(f'missing should be "error" or "later", got {missing!r}')
-    return bool(missing == "later")
-
-
 def _convert_map_location(map_location: Any) -> Any:
     if isinstance(map_location, (str, dict)) or callable(map_location):
         return map_location
@@ -129,17 +116,6 @@ def _convert_map_location(map_location: Any) -> Any:
         "map_location should be a device, a dict of devices or a callable, got "
         f"{map_location!r}"
     )
-
-
-def _convert_code(code: Any) -> bool:
-    """Whether objects that cannot be built are replaced by opaque ones."""
-    if code not in ("run", "opaque"):
-        raise ValueError(f'code should be "run" or "opaque", got {code!r}')
-    return bool(code == "opaque")
-
-
-def _convert_renames(renames: Any) -> Any:
-    return lazy.load("_environment.renames").renames_of(renames)
 
 
 def _converter_of(option: str) -> Callable[[Any], object]:
@@ -171,29 +147,17 @@ def _convert_trace(trace: Any) -> Any:
     return trace
 
 
-def _set_max_classes(count: int | None) -> None:
-    CLASSES.bound(count or MAX_CLASSES, None)
-
-
-def _set_max_class_bytes(size: int | None) -> None:
-    CLASSES.bound(None, size or MAX_CLASS_BYTES)
-
-
 def _set_trace(trace: Any) -> None:
     CLASSES.trace = trace
-
-
-def _use_caches(are_used: bool | None) -> None:
-    _core.use_caches(are_used is None or are_used)
 
 
 #: Options of ``dumps`` that the extension reads. For each of these, and of the next
 #: table, python_ext/options.h has a row.
 ENCODING: Mapping[str, Option] = {
-    "by_value": Option(_convert_by_value, is_forwarded=False),
+    "by_value": Option(names_of, is_forwarded=False),
     "replace": Option(Replacements),
     "key": Option(_converter_of("key"), is_forwarded=False),
-    "application": Option(_convert_application),
+    "application": Option(lambda field: bytes(memoryview(field))),
     "compress": Option(_convert_compress),
     "source": Option(_convert_source),
     "environment": Option(_convert_environment),
@@ -202,10 +166,16 @@ ENCODING: Mapping[str, Option] = {
 #: Options of ``loads`` that the extension reads.
 DECODING: Mapping[str, Option] = {
     "reset_classes": Option(bool),
-    "class_state": Option(_convert_class_state),
-    "missing": Option(_convert_missing),
+    # The process whose state of a class takes precedence.
+    "class_state": Option(
+        _one_of("class_state", {"sender": "sender", "worker": "worker"})
+    ),
+    # Whether missing modules are replaced by stand-ins.
+    "missing": Option(_one_of("missing", {"error": False, "later": True})),
     "map_location": Option(_convert_map_location),
-    "renames": Option(_convert_renames),
+    "renames": Option(
+        lambda given: lazy.load("_environment.renames").renames_of(given)
+    ),
 }
 
 #: All options. Arguments of ``dumps`` and ``loads`` for a single object
@@ -214,14 +184,19 @@ TABLE: Mapping[str, Option] = {
     **ENCODING,
     "warn_above": Option(_convert_warn_above),
     **DECODING,
-    "code": Option(_convert_code),
+    # Whether objects that cannot be built are replaced by opaque ones.
+    "code": Option(_one_of("code", {"run": False, "opaque": True})),
     "policy": Option(_converter_of("policy")),
     "keys": Option(_converter_of("keys"), is_forwarded=False),
     "limits": Option(_convert_limits),
     # Options of the process.
-    "max_classes": Option(_convert_bound, apply=_set_max_classes),
-    "max_class_bytes": Option(_convert_bound, apply=_set_max_class_bytes),
-    "caches": Option(bool, apply=_use_caches),
+    "max_classes": Option(
+        _convert_bound, apply=lambda count: CLASSES.bound(count or MAX_CLASSES, None)
+    ),
+    "max_class_bytes": Option(
+        _convert_bound, apply=lambda size: CLASSES.bound(None, size or MAX_CLASS_BYTES)
+    ),
+    "caches": Option(bool, apply=lambda used: _core.use_caches(used is not False)),
     "trace": Option(_convert_trace, apply=_set_trace),
 }
 

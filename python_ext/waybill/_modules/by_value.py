@@ -59,19 +59,17 @@ def list_registry_pickle_by_value() -> set[str]:
     return set(REGISTERED)
 
 
-def modules_of(by_value: ByValue) -> tuple[ModuleType | str, ...]:
-    """The modules that an option ``by_value`` names: one, or an iterable of them."""
-    return (by_value,) if isinstance(by_value, (str, ModuleType)) else tuple(by_value)
-
-
 def with_registered(names: Sequence[str] | None) -> set[str] | None:
     """A new set of the registered names and these; None if there are none."""
     return {*REGISTERED, *(names or ())} if REGISTERED or names else None
 
 
-def names_of(by_value: ByValue) -> Iterator[str]:
+def names_of(by_value: ByValue) -> tuple[str, ...]:
     """The names of the modules. ValueError for one that is not imported."""
-    for module in modules_of(by_value):
+    is_one = isinstance(by_value, (str, ModuleType))
+    modules: Iterable[Any] = (by_value,) if is_one else by_value
+    names: list[str] = []
+    for module in modules:
         if isinstance(module, str) and module == RESERVED:
             raise ValueError(
                 f'by_value: "{RESERVED}" is a reserved word; for a module of that '
@@ -80,7 +78,8 @@ def names_of(by_value: ByValue) -> Iterator[str]:
         name = module if isinstance(module, str) else getattr(module, "__name__", None)
         if not isinstance(name, str) or name not in sys.modules:
             raise ValueError(f"by_value: {module!r} is not an imported module")
-        yield name
+        names.append(name)
+    return tuple(names)
 
 
 def is_local(module: ModuleType) -> bool:
