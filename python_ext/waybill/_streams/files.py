@@ -13,7 +13,7 @@ import stat
 
 from waybill import _core
 from waybill._api.configuration import OPTIONS, chosen
-from waybill._api.functions import chunks_with, decode_options, head_of
+from waybill._api.functions import chunks_with, decode_options, head_of, size_of
 from waybill._api.load_options import load_options_of
 from waybill._streams.incoming import IncomingPayload, blocking_error
 from waybill._streams.progress import Reporter, ReportingReader, split_chunks
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from waybill._streams.incoming import Read, ReadInto
     from waybill._streams.progress import Progress
+
+    Write = Callable[[Any], int | None]
 
 
 def dump(
@@ -93,8 +96,8 @@ def load(
 
 def _load_from(
     incoming: IncomingPayload,
-    read: Callable[[int], Buffer | None],
-    read_into: Callable[[memoryview], int | None] | None,
+    read: Read,
+    read_into: ReadInto | None,
     options: dict[str, Any],
     is_alone: bool = False,
 ) -> Any:
@@ -185,8 +188,7 @@ def save(
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), mode)
             if progress:
-                total = sum(len(memoryview(chunk)) for chunk in chunks)
-                with Reporter(progress, total) as reporter:
+                with Reporter(progress, size_of(chunks)) as reporter:
                     write_chunks(file.write, split_chunks(chunks), reporter.add)
             else:
                 write_chunks(file.write, chunks)
@@ -205,7 +207,7 @@ def save(
         _sync_folder(folder)
 
 
-def write_all(write: Callable[[Any], int | None], data: Buffer) -> None:
+def write_all(write: Write, data: Buffer) -> None:
     """Calls ``write`` until it has accepted all of ``data``.
 
     Objects that only resemble files may return anything: a result counts as a short
@@ -215,7 +217,8 @@ def write_all(write: Callable[[Any], int | None], data: Buffer) -> None:
     size = len(memoryview(data))
     if done == size:
         return
-    if done is None and not _is_raw(write):
+    # None of a raw file means that nothing was written.
+    if done is None and not isinstance(getattr(write, "__self__", None), io.RawIOBase):
         return
     rest = memoryview(data)
     written = 0
@@ -235,7 +238,7 @@ def write_all(write: Callable[[Any], int | None], data: Buffer) -> None:
 
 
 def write_chunks(
-    write: Callable[[Any], int | None],
+    write: Write,
     chunks: Iterable[Buffer],
     report: Callable[[int], object] | None = None,
 ) -> None:
@@ -262,15 +265,8 @@ def writes_synchronously(write: object) -> bool:
 _FILES = (io.FileIO, io.BufferedWriter, io.BufferedRandom, io.BytesIO)
 
 
-def _is_raw(write: object) -> bool:
-    """Whether it belongs to a raw file, where None means that nothing was written."""
-    return isinstance(getattr(write, "__self__", None), io.RawIOBase)
-
-
 def read_single_payload(
-    read: Callable[[int], Buffer | None],
-    incoming: IncomingPayload,
-    read_into: Callable[[memoryview], int | None] | None,
+    read: Read, incoming: IncomingPayload, read_into: ReadInto | None
 ) -> bytearray:
     """Reads the head of a payload that should be the only content of its file. If it is
     not, the result is refused by `loads`."""

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from waybill._api.load_options import LoadOptions
 
+    #: The methods ``read`` and ``readinto`` of a file; None: the file is not ready.
+    Read = Callable[[int], Buffer | None]
+    ReadInto = Callable[[memoryview], int | None]
+
 
 #: Kinds of buffers, with their numbers in docs/wire_format.md.
 _BYTEARRAY, _SOURCE = 1, 4
@@ -37,11 +41,7 @@ class IncomingPayload:
         self._load_options = load_options
         self._stream_length = _core.stream_length(load_options)
 
-    def read(
-        self,
-        read: Callable[[int], Buffer | None],
-        read_into: Callable[[memoryview], int | None] | None = None,
-    ) -> bytearray:
+    def read(self, read: Read, read_into: ReadInto | None = None) -> bytearray:
         """Reads exactly this payload with the ``read`` of a file; returns the head.
 
         Buffers are read directly into their final memory, with the ``readinto`` of the
@@ -67,7 +67,7 @@ class IncomingPayload:
             del self._regions[0]
         return data
 
-    def _read_head(self, read: Callable[[int], Buffer | None], goal: int) -> bool:
+    def _read_head(self, read: Read, goal: int) -> bool:
         """Reads up to ``goal`` bytes of the head. False if the stream ends before."""
         data = self.data
         while len(data) < goal:
@@ -87,8 +87,7 @@ class IncomingPayload:
         """Lists the regions after the head. Refuses a head that ``loads`` refuses."""
         head = self.data
         end = len(head)
-        rows = _core.stored_rows(head, self._load_options)
-        for kind, offset, length in rows:
+        for kind, offset, length in _core.stored_rows(head, self._load_options):
             if offset != end:
                 self._regions.append(_Region(None, bytes(offset - end), end))
             self._regions.append(_Region(kind, length, offset))
@@ -116,11 +115,7 @@ class _Region:
     def is_buffer(self) -> bool:
         return self._kind is not None
 
-    def fill(
-        self,
-        read: Callable[[int], Buffer | None],
-        read_into: Callable[[memoryview], int | None] | None,
-    ) -> None:
+    def fill(self, read: Read, read_into: ReadInto | None) -> None:
         """Reads the whole region. Raises DecodeError if the stream ends before."""
         if self._view is None:
             # Allocated only now, since the sender chose the length. The system provides
@@ -139,11 +134,10 @@ class _Region:
             if count is None:
                 raise blocking_error("read from", self._offset + self._length - left)
             if count == 0:
-                raise _refusal(
-                    "truncated",
-                    self._offset + self._length - left,
-                    f"the input ends {left} bytes before the end of {self._label()}",
+                detail = (
+                    f"the input ends {left} bytes before the end of {self._label()}"
                 )
+                raise _refusal("truncated", self._offset + self._length - left, detail)
             self._view = self._view[count:]
         self._view.release()
         if self._kind is None and self.object != self._expected:
