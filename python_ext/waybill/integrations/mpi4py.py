@@ -12,12 +12,11 @@ Tested by tests/engines/test_mpi4py.py.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from pickle import PickleBuffer
 from typing import Any
 
 from waybill._api.configuration import configure
 from waybill.integrations.multiprocessing import MainByNamePickler
+from waybill.integrations.pickle import BufferCallback
 
 #: The original protocol and threshold of mpi4py's Pickle objects.
 _before: list[tuple[Any, int | None, int]] = []
@@ -55,7 +54,7 @@ def dumps(
     obj: object,
     protocol: int | None = None,
     *,
-    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+    buffer_callback: BufferCallback | None = None,
 ) -> bytes:
     """For ``mpi4py.MPI.Pickle`` objects; ``pickle.loads`` reads it.
 

@@ -64,6 +64,10 @@ _CLOUDPICKLES = "cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle"
 #: A function of a module, and its argument, a plain value.
 FirstCall = tuple[Callable[[Any], object], object]
 
+Reducer = Callable[[Any], Any]
+Reducers = Mapping[type, Reducer]
+BufferCallback = Callable[[PickleBuffer], object]
+
 #: A Pickler writes a payload of at least this many bytes in a separate call, as pickle
 #: does.
 _LARGE = 64 * 1024
@@ -105,7 +109,7 @@ def dumps(
     protocol: int | None = None,
     *,
     fix_imports: bool = True,
-    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+    buffer_callback: BufferCallback | None = None,
 ) -> bytes:
     """A pickle with a payload of ``obj``. Raises EncodeError if it cannot be sent.
 
@@ -116,9 +120,7 @@ def dumps(
 
 
 def dumps_with_fallback(
-    obj: object,
-    fallback: Fallback | None,
-    buffer_callback: Callable[[PickleBuffer], object] | None,
+    obj: object, fallback: Fallback | None, buffer_callback: BufferCallback | None
 ) -> bytes:
     """``dumps`` with a fallback for a receiver that cannot load the object."""
     if buffer_callback is None and not options():
@@ -127,8 +129,7 @@ def dumps_with_fallback(
         except EncodeError as error:
             if not _is_in_cause(error):
                 raise
-    parts = _parts_with_hooks(obj, None, None, buffer_callback, fallback)
-    return b"".join(parts)
+    return b"".join(_parts_with_hooks(obj, None, None, buffer_callback, fallback))
 
 
 def dump(
@@ -137,10 +138,19 @@ def dump(
     protocol: int | None = None,
     *,
     fix_imports: bool = True,
-    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+    buffer_callback: BufferCallback | None = None,
 ) -> None:
     """``dumps`` to a file."""
     write_all(file.write, dumps(obj, protocol, buffer_callback=buffer_callback))
+
+
+def dump_by(dumps: Callable[..., bytes]) -> Callable[..., None]:
+    """cloudpickle's ``dump`` for a replacement of its ``dumps``."""
+
+    def dump(obj: object, file: BinaryIO, *args: Any, **kwargs: Any) -> None:
+        write_all(file.write, dumps(obj, *args, **kwargs))
+
+    return dump
 
 
 class Pickler:
@@ -151,14 +161,14 @@ class Pickler:
     Persistent ids are for ``waybill.Pickler``: no loader here would resolve them.
     """
 
-    dispatch_table: Mapping[type, Callable[[Any], Any]]
+    dispatch_table: Reducers
 
     def __init__(
         self,
         file: BinaryIO,
         protocol: int | None = None,
         fix_imports: bool = True,
-        buffer_callback: Callable[[PickleBuffer], object] | None = None,
+        buffer_callback: BufferCallback | None = None,
     ) -> None:
         try:
             self._write = file.write
@@ -200,19 +210,18 @@ class Pickler:
 
 def dumps_with_hooks(
     obj: object,
-    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
-    buffer_callback: Callable[[PickleBuffer], object] | None,
+    dispatch_table: Reducers | None,
+    buffer_callback: BufferCallback | None,
 ) -> bytes:
     """``dumps`` with reducers of an engine."""
-    parts = _parts_with_hooks(obj, None, dispatch_table, buffer_callback)
-    return b"".join(parts)
+    return b"".join(_parts_with_hooks(obj, None, dispatch_table, buffer_callback))
 
 
 def _parts_with_hooks(
     obj: object,
-    reducer_override: Callable[[Any], Any] | None,
-    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
-    buffer_callback: Callable[[PickleBuffer], object] | None,
+    reducer_override: Reducer | None,
+    dispatch_table: Reducers | None,
+    buffer_callback: BufferCallback | None,
     fallback: Fallback | None = None,
 ) -> tuple[bytes, ...]:
     """The parts of the pickle.
@@ -222,7 +231,7 @@ def _parts_with_hooks(
     """
     out_of_band = OutOfBand(buffer_callback)
 
-    def encode(override: Callable[[Any], Any] | None) -> bytes:
+    def encode(override: Reducer | None) -> bytes:
         options = _options_with_hooks(override, dispatch_table, out_of_band.take)
         return _core.encode(obj, options)
 
@@ -240,9 +249,9 @@ def _parts_with_hooks(
 
 
 def _options_with_hooks(
-    reducer_override: Callable[[Any], Any] | None,
-    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
-    buffer_callback: Callable[[PickleBuffer], object] | None,
+    reducer_override: Reducer | None,
+    dispatch_table: Reducers | None,
+    buffer_callback: BufferCallback | None,
 ) -> dict[str, Any]:
     """The options of ``encode``."""
     return {
@@ -256,8 +265,8 @@ def _options_with_hooks(
 def warn_of_large(
     payload: bytes,
     obj: object,
-    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
-    buffer_callback: Callable[[PickleBuffer], object] | None,
+    dispatch_table: Reducers | None,
+    buffer_callback: BufferCallback | None,
 ) -> None:
     """Warns that an object of an engine's message is large.
 
@@ -286,9 +295,8 @@ def _is_in_cause(error: EncodeError, registered: Iterable[type] = ()) -> bool:
 
 
 def _without_causes(
-    reducer_override: Callable[[Any], Any] | None,
-    dispatch_table: Mapping[type, Callable[[Any], Any]] | None,
-) -> Callable[[Any], Any]:
+    reducer_override: Reducer | None, dispatch_table: Reducers | None
+) -> Reducer:
     """A reducer_override that also sends exceptions without cause and context, unless
     the program registered their types.
 
@@ -297,7 +305,7 @@ def _without_causes(
     """
     from waybill._kinds import errors
 
-    reduce: Callable[[Any], Any] = errors.reduce_without_causes
+    reduce: Reducer = errors.reduce_without_causes
     table = copyreg.dispatch_table if dispatch_table is None else dispatch_table
     registered = {kind for kind, reducer in table.items() if not _is_of_tblib(reducer)}
 
@@ -310,7 +318,7 @@ def _without_causes(
     return override
 
 
-def _is_of_tblib(reducer: Callable[[Any], Any]) -> bool:
+def _is_of_tblib(reducer: Reducer) -> bool:
     # Reducers of exceptions by tblib are functools.partial objects.
     module = getattr(getattr(reducer, "func", reducer), "__module__", None)
     return isinstance(module, str) and module.startswith("tblib.")
@@ -319,13 +327,13 @@ def _is_of_tblib(reducer: Callable[[Any], Any]) -> bool:
 class OutOfBand:
     """Counts the buffers that a ``buffer_callback`` takes, for use in the pickle."""
 
-    def __init__(self, callback: Callable[[PickleBuffer], object] | None) -> None:
+    def __init__(self, callback: BufferCallback | None) -> None:
         self._callback = callback
         #: For each buffer out of band, whether it is read-only.
         self.read_only: list[bool] = []
 
     @property
-    def take(self) -> Callable[[PickleBuffer], object] | None:
+    def take(self) -> BufferCallback | None:
         """The ``buffer_callback`` for ``waybill.dumps``."""
         return None if self._callback is None else self._take
 

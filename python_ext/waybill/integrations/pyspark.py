@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
 from functools import cache
-from pickle import PickleBuffer
 from types import FunctionType
-from typing import Any, BinaryIO
+from typing import Any
 
 from waybill._api.errors import EncodeError
 from waybill._api.functions import check_protocol
-from waybill._streams.files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
 from waybill.integrations.pickle import (
+    BufferCallback,
+    dump_by,
     dumps_with_hooks,
     modules_by_value,
     prepend_call,
@@ -42,7 +41,7 @@ def install(**options: Any) -> None:
 
     # CloudPickleSerializer, which is also CPickleSerializer, looks them up here.
     _patches.set(cloudpickle, "dumps", dumps)
-    _patches.set(cloudpickle, "dump", dump)
+    _patches.set(cloudpickle, "dump", dump_by(dumps))
 
 
 def uninstall() -> None:
@@ -54,7 +53,7 @@ def uninstall() -> None:
 def dumps(
     obj: object,
     protocol: int | None = None,
-    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+    buffer_callback: BufferCallback | None = None,
 ) -> bytes:
     """Replaces ``pyspark.cloudpickle.dumps``."""
     check_protocol(protocol, buffer_callback)
@@ -66,16 +65,6 @@ def dumps(
             pass
     data = dumps_with_hooks(obj, None, buffer_callback)
     return prepend_call((follow, _following.packed_options()), data)
-
-
-def dump(
-    obj: object,
-    file: BinaryIO,
-    protocol: int | None = None,
-    buffer_callback: Callable[[PickleBuffer], object] | None = None,
-) -> None:
-    """Replaces ``pyspark.cloudpickle.dump``."""
-    write_all(file.write, dumps(obj, protocol, buffer_callback))
 
 
 def follow(options: bytes) -> None:

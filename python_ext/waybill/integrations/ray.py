@@ -12,15 +12,20 @@ tests/engines/test_ray.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pickle import PickleBuffer
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from waybill._api.configuration import chosen
 from waybill._api.functions import check_protocol
-from waybill._streams.files import write_all
 from waybill.integrations import _following
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import dumps_with_hooks, prepend_call, warn_of_large
+from waybill.integrations.pickle import (
+    BufferCallback,
+    Reducer,
+    dump_by,
+    dumps_with_hooks,
+    prepend_call,
+    warn_of_large,
+)
 
 _patches = Patches()
 
@@ -43,7 +48,7 @@ def install(**options: Any) -> None:
     _LARGE = getattr(ray_constants, "FUNCTION_SIZE_WARN_THRESHOLD", _LARGE)
     # All modules of Ray look these two up here on each call.
     _patches.set(ray.cloudpickle, "dumps", dumps)
-    _patches.set(ray.cloudpickle, "dump", dump)
+    _patches.set(ray.cloudpickle, "dump", dump_by(dumps))
     _patches.wrap(ray.actor, "_modify_class", _keeping_qualname)
 
 
@@ -56,7 +61,7 @@ def uninstall() -> None:
 def dumps(
     obj: object,
     protocol: int | None = None,
-    buffer_callback: Callable[[PickleBuffer], object] | None = None,
+    buffer_callback: BufferCallback | None = None,
 ) -> bytes:
     """Replaces ``ray.cloudpickle.dumps``."""
     check_protocol(protocol, buffer_callback)
@@ -69,16 +74,6 @@ def dumps(
     if len(data) > _LARGE and chosen("warn_above") is None:
         warn_of_large(data, obj, reducers, None)
     return prepend_call((follow, _following.packed_options()), data)
-
-
-def dump(
-    obj: object,
-    file: BinaryIO,
-    protocol: int | None = None,
-    buffer_callback: Callable[[PickleBuffer], object] | None = None,
-) -> None:
-    """Replaces ``ray.cloudpickle.dump``."""
-    write_all(file.write, dumps(obj, protocol, buffer_callback))
 
 
 def follow(options: bytes) -> None:
@@ -94,15 +89,15 @@ def follow(options: bytes) -> None:
 class _Table(NamedTuple):
     """The reducers in use, and copies of the two tables that they come from."""
 
-    reducers: dict[type, Callable[[Any], Any]]
-    registered: dict[type, Callable[[Any], Any]]
-    of_copyreg: dict[type, Callable[[Any], Any]]
+    reducers: dict[type, Reducer]
+    registered: dict[type, Reducer]
+    of_copyreg: dict[type, Reducer]
 
 
 _table = _Table({}, {}, {})
 
 
-def _reducers() -> dict[type, Callable[[Any], Any]]:
+def _reducers() -> dict[type, Reducer]:
     """The reducers registered with Ray or with copyreg.
 
     Ray's reducers of references and actor handles count the references in a value, so
