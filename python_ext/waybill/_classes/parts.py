@@ -384,12 +384,15 @@ def _names_in(cls, slots):
     names = [slots] if isinstance(slots, str) else list(slots)
     if not all(isinstance(name, str) for name in names):
         return None
-    return {_mangled(cls, name) for name in names}
+    return {mangle(name, cls.__name__) for name in names}
 
 
-def _mangled(cls, name):
-    private = name.startswith("__") and not name.endswith("__")
-    return f"_{cls.__name__.lstrip('_')}{name}" if private else name
+def mangle(name: str, class_name: str | None) -> str:
+    """A name as the compiler mangles it in a class."""
+    around = (class_name or "").lstrip("_")
+    if around and name.startswith("__") and not name.endswith("__"):
+        return f"_{around}{name}"
+    return name
 
 
 def adds(cls: type, place: str, bases: Any) -> bool:

@@ -99,9 +99,6 @@ class SignatureAsDoc:
     versions whose dataclasses has no class for it."""
 
     def __get__(self, instance, cls):
-        from inspect import signature
+        from waybill._kinds.derived import doc_of_dataclass
 
-        try:
-            return cls.__name__ + str(signature(cls)).replace(" -> None", "")
-        except (TypeError, ValueError):
-            return cls.__name__
+        return doc_of_dataclass(cls)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _doc_of_dataclass(cls: type) -> str:
+def doc_of_dataclass(cls: type) -> str:
     """The docstring that ``dataclass`` makes for a class without one."""
     import inspect
 
@@ -32,16 +32,12 @@ def _doc_of_dataclass(cls: type) -> str:
     return cls.__name__ + str(given).replace(" -> None", "")
 
 
-def _can_differ(text: Any) -> bool:
-    return type(text) is str and (" at 0x" in text or "{" in text)
-
-
 def leave_out(cls: type, own: dict[str, Any]) -> None:
     """Removes derived attributes from ``own``, those of a class that is sent. The cost
     is one signature if the docstring may differ between processes, else nothing."""
     doc = own.get("__doc__")
-    can_be_derived = has_derived_doc(own) and _can_differ(doc)
-    if can_be_derived and _doc_of_dataclass(cls) == doc:
+    can_differ = type(doc) is str and (" at 0x" in doc or "{" in doc)
+    if can_differ and has_derived_doc(own) and doc_of_dataclass(cls) == doc:
         del own["__doc__"]
     if _is_of_pydantic(cls, own):
         from waybill._kinds import pydantic_models
@@ -62,7 +58,7 @@ def derive_again(cls: type) -> None:
     """Derives the attributes that were left out. Called when the other attributes of a
     class are set or have changed."""
     if has_derived_doc(vars(cls)) and vars(cls).get("__doc__") is None:
-        type.__setattr__(cls, "__doc__", _doc_of_dataclass(cls))
+        type.__setattr__(cls, "__doc__", doc_of_dataclass(cls))
     if _is_of_pydantic(cls, vars(cls)):
         from waybill._kinds import pydantic_models
 

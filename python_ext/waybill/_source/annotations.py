@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from types import CodeType, FunctionType
 
+from waybill._classes.parts import mangle
 from waybill._source import quiet
 from waybill._source.index import iterate_annotations
 from waybill._source.units import (
@@ -20,7 +21,7 @@ from waybill._source.units import (
     IN_CLASS,
     UnitError,
 )
-from waybill._source.wrapping import indent_of, mangle
+from waybill._source.wrapping import indent_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -51,9 +51,8 @@ def record_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> Non
 def is_from_source(code: CodeType) -> bool:
     """Whether a code object, or one around it, was received with source. The extension
     calls this where it cannot attach data to code objects."""
-    if find_entry(RECEIVED, code) is not None:
-        return True
-    return find_entry(ENCLOSING, code) is not None
+    is_received = find_entry(RECEIVED, code) is not None
+    return is_received or find_entry(ENCLOSING, code) is not None
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:

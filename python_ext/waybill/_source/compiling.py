@@ -51,7 +51,9 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
     if not 1 <= first_line <= limits.MAX_TEXT:
         raise UnitError(f"the source of {unit.name} begins at line {first_line}")
     if unit.kind == GENERATED:
-        return _placeholder(unit, file, first_line)
+        from waybill._source.generated import placeholder
+
+        return placeholder(unit, file, first_line)
     synthetic = unit.kind in _OF_ANNOTATIONS and not DEFERRED
     wrapped = None if synthetic else wrap(unit, first_line)
     above = 1 if wrapped is None else wrapped.above
@@ -73,12 +75,6 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
     except (ValueError, OverflowError, SystemError) as error:
         # Compilers raise these for text that is malformed or too large.
         raise UnitError(f"the source of {unit.name} is refused: {error}") from error
-
-
-def _placeholder(unit: Unit, file: str, first_line: int) -> CodeType:
-    from waybill._source.generated import placeholder
-
-    return placeholder(unit, file, first_line)
 
 
 def _compile(text: str, unit: Unit) -> Any:

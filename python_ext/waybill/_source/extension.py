@@ -156,8 +156,11 @@ def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:
         return None
     if name == "__subclasshook__" and _is_protocol_hook(value):
         return None  # typing has set its own.
-    if name in _PROTOCOL_CACHES and name not in _excluded_attributes():
-        return None  # Protocols would count it as a member.
+    if name in _PROTOCOL_CACHES:
+        import typing
+
+        if name not in typing.EXCLUDED_ATTRIBUTES:  # type: ignore[attr-defined]
+            return None  # Protocols would count it as a member.
     if name in _TYPED_DICT_ATTRIBUTES and sys.version_info < (3, 15):
         return None
     if name == "__annotate__" and sys.version_info < (3, 14):
@@ -173,12 +176,6 @@ _PROTOCOL_CACHES = frozenset(
         "__protocol_attrs__",
     }
 )
-
-
-def _excluded_attributes() -> Any:
-    import typing
-
-    return typing.EXCLUDED_ATTRIBUTES  # type: ignore[attr-defined]
 
 
 #: Attributes of a TypedDict that only 3.15 has.

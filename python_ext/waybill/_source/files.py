@@ -24,6 +24,7 @@ from waybill._source.shown import ShownLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import CodeType
     from typing import Any
 
@@ -124,7 +125,7 @@ def find_source(code: CodeType) -> Source | str:
     stamp = found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
     source = _sources.get(name)
     if source is not None and source.stamp == stamp and source.is_settled:
-        return _source_or_error(source)
+        return source.error or source
     return _read(name, stamp, source, archive)
 
 
@@ -143,13 +144,11 @@ def _file_of_frozen(name: str) -> str:
     return file if isinstance(file, str) else ""
 
 
-def _source_or_error(source: Source) -> Source | str:
-    return source.error or source
-
-
 def _read(
     name: str, stamp: tuple[int, ...], cached: Source | None, archive: str | None
 ) -> Source | str:
+    from importlib.util import decode_source
+
     now = time.time_ns()
     try:
         data = _read_bytes(name, archive)
@@ -159,15 +158,15 @@ def _read(
     is_settled = now - stamp[0] > _SETTLING_TIME
     if cached is not None and cached.stamp == stamp and cached.raw_hash == raw_hash:
         cached.is_settled = is_settled
-        return _source_or_error(cached)
+        return cached.error or cached
     source = Source(name, stamp)
     source.raw_hash, source.is_settled = raw_hash, is_settled
     try:
-        source.read(_decode(data))
+        source.read(decode_source(data))
     except (SyntaxError, UnicodeError, LookupError):
         source.error = f"its file {name} cannot be decoded"
     _cache(source)
-    return _source_or_error(source)
+    return source.error or source
 
 
 def _read_bytes(name: str, archive: str | None) -> bytes:
@@ -183,12 +182,6 @@ def _read_bytes(name: str, archive: str | None) -> bytes:
             raise OSError(str(error)) from error
     with open(name, "rb") as file:
         return file.read()
-
-
-def _decode(data: bytes) -> str:
-    from importlib.util import decode_source
-
-    return decode_source(data)
 
 
 def _cache(source: Source) -> None:
@@ -211,21 +204,19 @@ def _find_without_file(code: CodeType) -> Source | str:
     """Source from linecache, or from ``-c`` on the command line."""
     name = code.co_filename
     entry = _entry_of_linecache(code)
-    if entry is None:
-        text = _text_of_command(name)
-        return (
-            _reason_without_file(name) if text is None else _read_text(name, text, text)
-        )
-    return _read_text(name, entry, None)
+    if entry is not None:
+        return _read_text(name, entry, entry[2])
+    text = _text_of_command(name)
+    return _reason_without_file(name) if text is None else _read_text(name, text, text)
 
 
-def _read_text(name: str, stamp: Any, text: str | None) -> Source | str:
+def _read_text(name: str, stamp: Any, text: Iterable[str]) -> Source | str:
     source = _sources.get(name)
     if source is None or source.stamp is not stamp:
         source = Source(name, stamp)
-        source.read("".join(stamp[2]) if text is None else text)
+        source.read("".join(text))
         _cache(source)
-    return _source_or_error(source)
+    return source.error or source
 
 
 def _entry_of_linecache(code: CodeType) -> Any:

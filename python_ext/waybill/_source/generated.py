@@ -125,19 +125,12 @@ def _dataclass_codes(owner: type) -> Iterator[dict[str, CodeType]]:
         if description not in _generated:
             if len(_generated) >= _MAX_GENERATED:
                 _generated.clear()
-            _generated[description] = _codes_in(
-                vars(_scratch_dataclass(description, None))
-            )
+            made = vars(_scratch_dataclass(description, None)).values()
+            codes = [f.__code__ for value in made for f in functions_of(value)]
+            _generated[description] = {
+                code.co_name: code for code in codes if code.co_filename == FILE
+            }
         yield _generated[description]
-
-
-def _codes_in(own: Any) -> dict[str, CodeType]:
-    return {
-        f.__code__.co_name: f.__code__
-        for value in own.values()
-        for f in functions_of(value)
-        if f.__code__.co_filename == FILE
-    }
 
 
 def _scratch_dataclass(description: Any, values: dict[str, Any] | None) -> Any:

@@ -90,7 +90,7 @@ class Index:
                     self._add(node.name, _first_line(node), False, node, scope)
                     if DEFERRED:
                         self._add_annotated_function(node, scope)
-                    inner = Scope(scope.class_name, False, True, False)
+                    inner = _function_in(scope)
                 elif kind is _ast.ClassDef:
                     nested = scope.nested or bool(getattr(node, "type_params", ()))
                     inner = Scope(node.name, True, nested, False)

@@ -59,7 +59,9 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
         return cached[2]
     found = prove_from_source(source, code)
     if isinstance(found, str):
-        _record_unproven(code, source, found)
+        if len(_unproven) >= _MAX_UNPROVEN:
+            _unproven.clear()
+        by_code.record(_unproven, code, source, found)
     return found
 
 
@@ -84,12 +86,6 @@ def prove_nested(code: CodeType) -> Unit | str | None:
     qualified = code.co_qualname
     there = relabel_all(code, qualified, qualified, code.co_filename, -line_offset)
     return prove_from_source(source, there)
-
-
-def _record_unproven(code: CodeType, source: Source, reason: str) -> None:
-    if len(_unproven) >= _MAX_UNPROVEN:
-        _unproven.clear()
-    by_code.record(_unproven, code, source, reason)
 
 
 def prove_from_source(source: Source, code: CodeType) -> Unit | str:

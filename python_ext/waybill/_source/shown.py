@@ -74,7 +74,8 @@ def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
     entry = _shown.pop(file, None)
     existing = _cache.get(file)
     if entry is None or existing is not entry:
-        if existing is not None and _is_foreign(existing):
+        # An entry with a time is of a file, which ShownLines reads as well.
+        if existing is not None and (len(existing) == 1 or existing[1] is None):
             return
         entry = 0, None, ShownLines(file), file
     entry[2].invalidate()
@@ -84,11 +85,6 @@ def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
             _drop_entry(next(iter(_shown)))
         except (RuntimeError, StopIteration):  # Another thread changed the table.
             continue
-
-
-def _is_foreign(entry: Any) -> bool:
-    # An entry with a time is of a file, which ShownLines reads as well.
-    return len(entry) == 1 or entry[1] is None
 
 
 def _drop_entry(file: str) -> None:

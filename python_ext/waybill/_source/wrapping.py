@@ -11,6 +11,7 @@ Tested by tests/python/source/test_compiling.py.
 from __future__ import annotations
 
 from waybill._api.named_tuples import NamedTuple
+from waybill._classes.parts import mangle
 from waybill._source.units import (
     CLASS_ANNOTATE,
     DEF,
@@ -96,14 +97,6 @@ def _statements_around(unit: Unit, indent: str) -> tuple[list[str], int]:
         function.append(f"global {own}")
         return [*function, f"class {own}:"], 2
     return [*function, f"class {own}:"], len(function) + 1
-
-
-def mangle(name: str, class_name: str | None) -> str:
-    """A name as the compiler mangles it in a class."""
-    around = (class_name or "").lstrip("_")
-    if around and name.startswith("__") and not name.endswith("__"):
-        return f"_{around}{name}"
-    return name
 
 
 def _indented(statements: list[str], indent: str) -> list[str]:
