@@ -6,10 +6,13 @@ Tested by tests/python/kinds/test_array_views.py and test_array_keys.py.
 """
 
 import bisect
+import operator
 import sys
 
 #: Kinds of dtypes whose arrays can be the memory of another array.
 _NUMBERS = frozenset("biufc")
+
+_LOW = operator.attrgetter("low")
 
 
 def plan_of_arrays(places):
@@ -71,7 +74,8 @@ class _Storage:
             ):
                 self.array = array
                 return self
-        self.array = _bytes_at(self.low, self.high, writeable, self.arrays)
+        memory = _Memory(self.low, self.high, writeable, self.arrays)
+        self.array = sys.modules["numpy"].asarray(memory)
         return self
 
     def view(self, array, start):
@@ -96,7 +100,7 @@ def _storages_of(places):
             storage.arrays.append(array)
     storages += [storage for storage in _clusters_of(others) if storage.is_compact]
     shared = [storage.choose_array() for storage in storages if storage.is_shared]
-    return sorted(shared, key=_low_of)
+    return sorted(shared, key=_LOW)
 
 
 def _clusters_of(places):
@@ -112,12 +116,8 @@ def _clusters_of(places):
 
 def _storage_at(low, high, storages):
     """The storage that contains a range of addresses; ``storages`` ascend."""
-    place = bisect.bisect_right(storages, low, key=_low_of) - 1
+    place = bisect.bisect_right(storages, low, key=_LOW) - 1
     return storages[place] if place >= 0 and high <= storages[place].high else None
-
-
-def _low_of(storage):
-    return storage.low
 
 
 def _is_contiguous(array):
@@ -135,12 +135,6 @@ class _Memory:
             "shape": (high - low,),
             "data": (low, not writeable),
         }
-
-
-def _bytes_at(low, high, writeable, arrays):
-    import numpy
-
-    return numpy.asarray(_Memory(low, high, writeable, arrays))
 
 
 def copy_in_order(array):

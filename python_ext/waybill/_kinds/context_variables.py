@@ -38,7 +38,8 @@ def _modules_to_search(by_value):
             continue
         if type(getattr(module, "__dict__", None)) is not dict:
             continue
-        if _is_importable(module):
+        is_main = module is sys.modules.get("__main__")
+        if not is_main and vars(module).get("__spec__") is not None:
             yield own_name, module
 
 
@@ -56,9 +57,3 @@ def set_context(context, pairs):
     """Sets variables in a context."""
     for variable, value in pairs:
         context.run(variable.set, value)
-
-
-def _is_importable(module):
-    if module is sys.modules.get("__main__"):
-        return False
-    return vars(module).get("__spec__") is not None

@@ -9,6 +9,7 @@ tests/python/modules/test_extensions_by_value.py.
 
 import importlib
 import opcode
+import operator
 import sys
 import types
 
@@ -80,6 +81,11 @@ def stand_in_answer(obj, missing, module, path):
 _WHY = "; it is made in C and does not travel, as its package, by value"
 
 
+def _forwarded(operation):
+    """A method that applies an operation to the object that is stood for."""
+    return lambda self, *given: operation(self._find(), *given)
+
+
 class StandInObject:
     """Stands for an object that a module in C made: any use finds it, or raises."""
 
@@ -119,20 +125,9 @@ class StandInObject:
     def __subclasscheck__(self, cls):
         return issubclass(cls, self._find())
 
-    def __iter__(self):
-        return iter(self._find())
-
-    def __len__(self):
-        return len(self._find())
-
-    def __contains__(self, item):
-        return item in self._find()
-
-    def __getitem__(self, key):
-        return self._find()[key]
-
-    def __bool__(self):
-        return bool(self._find())
+    __iter__, __len__, __bool__ = _forwarded(iter), _forwarded(len), _forwarded(bool)
+    __contains__ = _forwarded(operator.contains)
+    __getitem__ = _forwarded(operator.getitem)
 
     def _find(self):
         missing, module, path = self._place
@@ -155,14 +150,10 @@ class StandInClass(StandInObject):
         return True
 
     def __or__(self, other):
-        return _typing().Union[self, other]
+        return importlib.import_module("typing").Union[self, other]
 
     def __ror__(self, other):
-        return _typing().Union[other, self]
-
-
-def _typing():
-    return importlib.import_module("typing")
+        return importlib.import_module("typing").Union[other, self]
 
 
 class _Attributes:

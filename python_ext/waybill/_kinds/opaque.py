@@ -236,21 +236,17 @@ def _fields_of_instance(parts: dict[str, Any]) -> dict[str, Any]:
     # copyreg's forms: a dict, or a pair of a dict and the values of slots.
     for values in state if type(state) is tuple and len(state) == 2 else (state,):
         if type(values) is dict:
-            _add_named(fields, values)
+            fields.update(_named(values))
     return fields
 
 
-def _add_named(fields: dict[str, Any], values: dict[Any, Any]) -> None:
-    for key, value in values.items():
-        if type(key) is str:
-            fields[key] = value
+def _named(values: dict[Any, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if type(key) is str}
 
 
 def _fields_of_class(parts: dict[str, Any]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    _add_named(fields, parts["namespace"])
-    _add_named(fields, parts["attributes"])  # Set after the class was made.
-    return fields
+    # The attributes are set after the class was made.
+    return _named({**parts["namespace"], **parts["attributes"]})
 
 
 def _fields_of_function(parts: dict[str, Any]) -> dict[str, Any]:
@@ -273,7 +269,10 @@ def _name_of(opaque: Opaque) -> str:
         arguments = parts.get("args")
         if not _is_class(maker) and arguments and _is_class(arguments[0]):
             maker = arguments[0]  # Factories of reducers get the class first.
-        return maker.name if type(maker) is Opaque else _name_of_object(maker)
+        if type(maker) is Opaque:
+            return maker.name
+        name = getattr(maker, "__qualname__", None)
+        return _join(getattr(maker, "__module__", None), name)
     if opaque._kind == "function":
         module = opaque._fields.get("__module__", parts["namespace"].get("__name__"))
         name = opaque._fields.get("__qualname__", parts["code"][1])
@@ -291,11 +290,6 @@ def _is_class(maker: object) -> bool:
     if type(maker) is Opaque:
         return maker._kind in ("class", "global")
     return isinstance(maker, type)
-
-
-def _name_of_object(maker: object) -> str:
-    name = getattr(maker, "__qualname__", None)
-    return _join(getattr(maker, "__module__", None), name)
 
 
 def _join(module: object, name: object) -> str:
@@ -318,15 +312,18 @@ def _signature_of(seen: tuple[Any, ...], fields: dict[str, Any]) -> Signature:
         co_nlocals=len(names),
     )
     function = types.FunctionType(code, {})  # Never called.
-    defaults = fields.get("__defaults__")
-    function.__defaults__ = defaults if type(defaults) is tuple else None
-    function.__kwdefaults__ = _dict_or_empty(fields.get("__kwdefaults__"))
-    function.__annotations__ = _dict_or_empty(fields.get("__annotations__"))
+    for name, kind in _OF_SIGNATURES.items():
+        if type(fields.get(name)) is kind:
+            setattr(function, name, fields[name])
     return signature(function)
 
 
-def _dict_or_empty(found: object) -> dict[str, Any]:
-    return found if type(found) is dict else {}
+#: The fields of a function that its signature shows, with their types.
+_OF_SIGNATURES = {
+    "__defaults__": tuple,
+    "__kwdefaults__": dict,
+    "__annotations__": dict,
+}
 
 
 #: ids of the objects whose repr is running: they may contain each other.
