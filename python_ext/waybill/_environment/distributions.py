@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
+from typing import Any
 
 from waybill._api.named_tuples import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
 #: Most modules in the cache; when one more is added, it is cleared first.
 MAX_CACHED = 4096
@@ -185,6 +182,8 @@ def environment_of(
     """The environment record of a manifest: (version of Python, its implementation, the
     platform, distributions of these modules). Each distribution is (name, version, its
     top-level modules among these). The extension calls it."""
+    import sysconfig
+
     rows: dict[Distribution, set[str]] = {}
     for module, owners in distributions_of(modules).items():
         for owner in owners:
@@ -198,7 +197,7 @@ def environment_of(
     python = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info.releaselevel != "final":
         python = sys.version.partition(" ")[0]
-    return python, sys.implementation.name, _platform(), listed
+    return python, sys.implementation.name, sysconfig.get_platform(), listed
 
 
 def _is_valid_text(text: str) -> bool:
@@ -207,9 +206,3 @@ def _is_valid_text(text: str) -> bool:
         return 0 < len(text.encode()) <= _MAX_TEXT
     except UnicodeEncodeError:
         return False
-
-
-def _platform() -> str:
-    import sysconfig
-
-    return sysconfig.get_platform()

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import functools
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from collections.abc import Callable
+from typing import Any
 
 
 def derive_when_asked(cls: Any) -> None:
@@ -94,8 +91,7 @@ _NAMES = "__pydantic_parent_namespace__"
 
 
 def leave_out_namespace(cls: Any, own: dict[str, Any]) -> None:
-    """Reduces the namespaces of the defining function and its module to the names that
-    string annotations use."""
+    """Reduces the namespaces around a class to the names in its string annotations."""
     names = _names_in([cls])
     if names or hasattr(cls, "model_rebuild"):
         own[_NAMES] = names or None

@@ -9,10 +9,7 @@ travel. Tested by tests/libraries/test_derived_of_tables.py.
 from __future__ import annotations
 
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 #: Attributes that are sets of schema items.
 _SETS = ("constraints", "foreign_keys", "indexes")
