@@ -122,8 +122,7 @@ def inspect(data: Buffer, /) -> str: ...
 #: Untrusted text with characters that control terminals, or are invisible, escaped.
 def printable_text(text: str, /) -> str: ...
 
-#: Why this Python cannot run the code of a payload; None if it can, from bytecode or
-#: from source.
+#: Why this Python can run neither bytecode nor source of a payload; None if it can.
 def python_mismatch(data: Buffer, /) -> str | None: ...
 
 #: For each code body that a payload uses, the fields of its Unit, or None if it has no
@@ -140,8 +139,7 @@ def measure(stream_length: object, data: bytearray, /) -> int: ...
 #: The length of the head, once all of it was measured; 0 before.
 def head_size(stream_length: object, /) -> int: ...
 
-#: (kind, offset, length) of each buffer stored behind a head, in order. Checks the
-#: signature and the head.
+#: (kind, offset, length) of each stored buffer. Checks the signature and the head.
 def stored_rows(
     head: Buffer, load_options: LoadOptions | None, /
 ) -> list[tuple[int, int, int]]: ...
@@ -253,8 +251,7 @@ def explanation_telling(explanation: object, most: int, /) -> list[tuple[int, in
 def size_text(size: int, /) -> str: ...
 def explanation_html(explanation: object, title: str, /) -> str: ...
 
-#: The default and the strict limits, in the order of the fields of Limits; None:
-#: unlimited.
+#: The default and the strict limits, as fields of Limits; None: unlimited.
 LIMITS: tuple[int | None, ...]
 STRICT_LIMITS: tuple[int | None, ...]
 #: The rules of the preset of this name.

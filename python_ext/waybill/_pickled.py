@@ -45,8 +45,7 @@ def load_or(
 
 
 def load_shared(payload: bytes) -> Any:
-    """``load`` once for each content: equal payloads give one object, as an import of a
-    module does."""
+    """``load`` once for each content: equal payloads give one object, as imports do."""
     return _shared.load(payload)
 
 

@@ -174,8 +174,7 @@ def _texts_of(error: BaseException) -> tuple[str, str, str]:
     import traceback
 
     kind = type(error)
-    # str() and format_exception() run code of the exception's class, which may raise
-    # anything.
+    # Both calls run code of the exception's class, which may raise anything.
     try:
         message = str(error)
     except BaseException as failure:

@@ -89,8 +89,7 @@ def _environment_in(report: Mapping[str, Any]) -> Environment | None:
 
 
 def _has_moved(record: ImportRecord, search: _Search) -> bool:
-    """Whether ``loads`` finds a module by its new name. Imports in function bodies have
-    no such help."""
+    """Whether ``loads`` finds a module by its new name; imports in bodies do not."""
     moved = moved_module(record.module) if record.time == "load" else None
     return moved is not None and not search.missing_part(moved)
 
@@ -165,8 +164,7 @@ class _Search:
         self._results: dict[str, tuple[str, Sequence[str] | None]] = {}
 
     def missing_part(self, name: str) -> str:
-        """The outermost package or module of a dotted name that does not exist; "" if
-        all exist."""
+        """The outermost part of a dotted name that does not exist; "" if all exist."""
         return self._find(name)[0]
 
     def _find(self, name: str) -> tuple[str, Sequence[str] | None]:

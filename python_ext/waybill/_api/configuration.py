@@ -265,8 +265,7 @@ def configure(**options: Any) -> None:
 
 
 def forwarded_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that engines forward to their workers. Raises TypeError for an
-    unknown option."""
+    """The options that engines forward to workers. TypeError for an unknown one."""
     _require_options(options)
     return {name: value for name, value in options.items() if TABLE[name].is_forwarded}
 

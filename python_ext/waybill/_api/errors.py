@@ -35,8 +35,7 @@ class EncodeError(Error, PicklingError):
     evaluates = True
     #: The name of its type; why it cannot be sent; what to do, as code to paste.
     type = reason = remedy = ""
-    #: The code that uses the object: ``client.session`` in the function ``f``. Empty,
-    #: and 0, if unknown.
+    #: The code that uses the object: ``client.session`` in ``f``; empty if unknown.
     expression = function = file = ""
     line = 0
     _explanation: _LocalExplanation | None = None

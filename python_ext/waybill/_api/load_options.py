@@ -19,8 +19,7 @@ LoadOptions = tuple[object, object, tuple[int | None, ...] | None]
 def load_options_of(
     policy: Policy | None, keys: KeyRing | None, limits: Limits | None
 ) -> LoadOptions | None:
-    """The load options of a call, from its arguments and those of the process; None if
-    there are none."""
+    """The load options: arguments of a call, else options of the process; or None."""
     options = chosen("policy", policy), chosen("keys", keys), chosen("limits", limits)
     return None if options == (None, None, None) else options
 

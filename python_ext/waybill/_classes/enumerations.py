@@ -92,8 +92,7 @@ def _type_in_c(cls):
 
 
 def _content(kind, member):
-    """The arguments with which __new__ of the data type makes the content of a
-    member."""
+    """The arguments of the data type's __new__ for the content of a member."""
     if kind is object:
         return ()
     if hasattr(kind, "__getnewargs__"):
@@ -130,8 +129,7 @@ def _is_derived(cls, name, value):
 
 
 def body_of_members(namespace):
-    """The namespace of a class statement that makes the members; None if there are no
-    members."""
+    """The namespace of a class statement that makes the members; None without any."""
     contents = namespace.pop("_contents_", {})
     values = values_in(namespace)
     if not values:
@@ -217,8 +215,7 @@ def _add_member(cls, name, value, content):
 
 
 def _shown_as(cls, name, member):
-    """The attribute for a member; a redirect where a base has a property of its
-    name."""
+    """The attribute for a member; a redirect if a base has a property of its name."""
     hidden = [vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)]
     if not hidden or not isinstance(hidden[0], (property, types.DynamicClassAttribute)):
         return member

@@ -24,8 +24,7 @@ def make_by_hooks(
     body: Callable[[Any], None],
     is_hooked: bool,
 ) -> Any:
-    """A new class, as types.new_class makes it. ``is_hooked``: hooks of imported bases
-    are called; otherwise none is."""
+    """``types.new_class``, with hooks of imported bases if ``is_hooked``, else none."""
     hooked = _hooked_base(bases)
     if hooked is None:
         return types.new_class(name, bases, keywords, body)
@@ -42,8 +41,7 @@ def make_by_hooks(
 
 
 def plain_method(metaclass: Any, name: str) -> Any:
-    """The first method of this name of a metaclass that is not written in Python. Those
-    in Python ran at the sender."""
+    """The first method of this name in C: those in Python ran at the sender."""
     for base in metaclass.__mro__:
         found = vars(base).get(name)
         if found is not None and not isinstance(found, types.FunctionType):
@@ -110,8 +108,7 @@ def _make_shielded(
 
 
 def _has_room_of_shield(made: Any, bases: tuple[Any, ...]) -> bool:
-    """Whether instances got a dict, or room for weak references, that neither a base
-    nor the class declares."""
+    """Whether instances got a dict, or weak references, that no class declares."""
     slots = vars(made).get("__slots__")
     if slots is None:
         return False

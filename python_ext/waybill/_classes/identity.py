@@ -82,10 +82,8 @@ class Tracker:
         return number
 
     def text_id_of(self, cls: type, is_asked: bool) -> bytes | None:
-        """The source id of a class, which is the same in each version of Python: the
-        one
-        that it was received with, or a hash of its source at the first call. None if it
-        has no source."""
+        """The source id of a class, equal in all versions of Python: the received one,
+        or a hash of the source at the first call. None if it has no source."""
         entry = self._texts.get(id(cls))
         if entry is not None and entry[0]() is cls:
             return entry[1] if is_asked or not self.is_home(cls) else None
@@ -139,8 +137,7 @@ class Tracker:
 
     def is_home(self, obj: object) -> bool:
         """Whether the program of this process made the object, not a payload and not
-        the
-        process that this one was forked from."""
+        the process that this one was forked from."""
         entry = self._ids.get(id(obj))
         return entry is None or entry[0]() is not obj or entry[2]
 
@@ -206,8 +203,7 @@ class Tracker:
         number: int,
         *places: tuple[dict[Any, Any], Any],
     ) -> ref[object]:
-        """Records the id of an object. Returns the reference, which serves ``places``
-        too."""
+        """Records an object's id. The returned reference serves ``places``, too."""
         address = id(obj)
         reference = reference_from(obj, (self._ids, address), *places)
         self._ids[address] = reference, identity, is_home, number

@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 COMPILER_MADE = frozenset(
     {"__static_attributes__", "__firstlineno__", "__annotations_cache__"}
 )
-#: Properties of a class besides its attributes. Bases come first: Python may refuse
-#: them.
+#: Properties of a class besides its attributes. Bases first: Python may refuse them.
 METADATA = ("__bases__", "__name__", "__qualname__", "__doc__")
 
 
 def own_attribute(cls: type, name: str) -> Any:
-    """The attribute of the class itself, by its name in payloads; ABSENT if there is
-    none."""
+    """The attribute of the class itself, by its name in payloads, or ABSENT."""
     own = vars(cls).get(name, ABSENT)
     if own is ABSENT and name in ("__annotate__", "__annotations__"):
         deferred = "__annotate_func__", "__annotations_cache__"
@@ -42,8 +40,7 @@ def metadata_value(cls: type, name: str) -> Any:
 
 
 def comparable_value(value: Any) -> Any:
-    """A docstring in a form that can be compared: a str, or a snapshot of another
-    object."""
+    """A docstring in a form to compare: a str, or a snapshot of another object."""
     return value if value is None or type(value) is str else Snapshot(Kind.WHOLE, value)
 
 

@@ -59,8 +59,7 @@ def class_parts(cls: Any) -> Any:
     _fill_namespace(cls, own, namespace)
     if enumerations.makes_enumerations(type(cls)):
         own = enumerations.enumeration_parts(cls, own, namespace)
-    # 3.14 stores the function of deferred annotations and a cache of their values under
-    # these names.
+    # The names of the function of deferred annotations, and of its results, in 3.14.
     annotate = own.pop("__annotate_func__", None)
     evaluated = own.pop("__annotations_cache__", None)
     if _is_nothing(own.get("__annotations__")):
@@ -179,8 +178,7 @@ def _written_bases(bases, own, namespace):
 
 
 def _properties_of(metaclass):
-    """Names that only a class statement can set, since the metaclass has a property of
-    that name without a setter."""
+    """Names of properties without a setter: only a class statement can set them."""
     bases = [base for base in metaclass.__mro__ if base not in (type, object)]
     return {
         name: None
@@ -302,8 +300,7 @@ def is_made_in_c(cls: type) -> bool:
 
 
 def _needs_keywords(cls):
-    """Whether an __init_subclass__ of a base needs keywords, which a class does not
-    keep."""
+    """Whether an __init_subclass__ needs keywords, which a class does not keep."""
     for base in cls.__mro__[1:]:
         hook = vars(base).get("__init_subclass__")
         if hasattr(getattr(hook, "__func__", None), "__code__"):

@@ -68,8 +68,7 @@ def function_behind(value: object) -> object:
 
 
 def is_function(code: types.CodeType) -> bool:
-    """Whether the code is that of a `def` or `lambda`, not of a class, a comprehension
-    or annotations."""
+    """Whether it is the code of a `def` or `lambda`, not of a class or the like."""
     name = code.co_name
     is_made_up = name.startswith("<") or name == "__annotate__"
     return bool(code.co_flags & inspect.CO_OPTIMIZED) and (

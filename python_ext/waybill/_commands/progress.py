@@ -22,8 +22,7 @@ def terminal_width() -> int:
 
 
 class Progress:
-    """Draws only if stderr is a terminal. A context manager; it erases the line at the
-    end."""
+    """A context manager that draws if stderr is a terminal, and erases at the end."""
 
     def __init__(self, total: int) -> None:
         self._total = max(total, 1)

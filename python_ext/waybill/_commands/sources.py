@@ -69,8 +69,7 @@ def of_path(path: str) -> list[Source]:
 
 
 def home_of(path: str) -> str:
-    """The folder of the search path to import a folder or file from: the first above
-    its packages."""
+    """The folder to import a folder or file from: the first above its packages."""
     path = os.path.abspath(path)
     home = path if os.path.isdir(path) else os.path.dirname(path)
     while os.path.isfile(os.path.join(home, "__init__.py")):
@@ -122,8 +121,7 @@ def spec_of(name: str, imports: bool) -> ModuleSpec:
 
 
 def without_skipped(sources: list[Source], patterns: list[str]) -> list[Source]:
-    """The modules, except those that --skip names and `__main__`, which starts a
-    program."""
+    """The modules without those of --skip and `__main__`, which starts a program."""
     chosen = [source for source in sources if not is_skipped(source.name, patterns)]
     if not chosen:
         raise NoSourceError("nothing is left but `__main__` and what --skip names")

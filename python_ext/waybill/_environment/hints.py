@@ -35,8 +35,7 @@ def advice(module: str, environment: Environment | None) -> str:
 def explain(
     error: AttributeError, module: str, path: str, environment: Environment | None
 ) -> None:
-    """Adds a hint about ``module:path`` to the text of an error, if there is one. The
-    extension calls it."""
+    """Adds a hint about ``module:path`` to an error. The extension calls it."""
     hint = of_python(f"{module}:{path}") or of_distribution(module, environment)
     if hint and len(error.args) == 1 and isinstance(error.args[0], str):
         error.args = (f"{error.args[0]}; {hint}",)
@@ -48,8 +47,7 @@ def of_module(module: str, environment: Environment | None) -> str:
 
 
 def of_python(name: str) -> str:
-    """The version of Python that removed or added a module or ``module:name``; "" if no
-    version did."""
+    """The Python that removed or added a module or ``module:name``; "" if none did."""
     here = f"{sys.version_info[0]}.{sys.version_info[1]}"
     for candidate in _with_parents(name):
         if candidate in REMOVED:

@@ -46,8 +46,7 @@ def explain(
 
 
 class Import(NamedTuple):
-    """A module that the payload needs: the fields of its ImportRecord, and whether it
-    is missing."""
+    """The ImportRecord of a module that is needed, and whether it is missing."""
 
     module: str
     time: str
@@ -197,8 +196,7 @@ class Explanation:
         self._parts: list[Part] = []
 
     def _with_missing(self) -> object:
-        """The explanation of the extension, with missing imports marked. They are
-        looked up on demand."""
+        """The extension's explanation, with missing imports marked on demand."""
         if not self._is_marked:
             from waybill.environment import _find_missing
 

@@ -33,8 +33,7 @@ _MAX_ROWS = 3
 #: The tables below are cleared at this number of entries.
 _MAX_ENTRIES = 1000
 
-#: Warnings already given: by lines of the program, and by parts sent from threads of
-#: engines.
+#: Lines of the program, and parts sent by threads of engines, that had a warning.
 _reported: set[object] = set()
 #: The number of large payloads, by the line of an engine and their approximate size.
 _counts: dict[object, int] = {}

@@ -1,5 +1,4 @@
-"""Reducers of globals that no receiver can import: those of scripts and of modules that
-travel by value."""
+"""Reducers of globals of scripts and of modules by value: none can be imported."""
 
 import _thread
 import contextvars

@@ -55,8 +55,7 @@ def has_derived_doc(attributes: Any) -> bool:
 
 
 def derive_again(cls: type) -> None:
-    """Derives the attributes that were left out. Called when the other attributes of a
-    class are set or have changed."""
+    """Derives what was left out, when other attributes are set or have changed."""
     if has_derived_doc(vars(cls)) and vars(cls).get("__doc__") is None:
         type.__setattr__(cls, "__doc__", doc_of_dataclass(cls))
     if _is_of_pydantic(cls, vars(cls)):
@@ -65,8 +64,7 @@ def derive_again(cls: type) -> None:
         pydantic_models.derive_when_asked(cls)
 
 
-#: Attributes that pydantic builds from the fields of a class, with addresses of classes
-#: in them, and its caches.
+#: What pydantic builds from the fields of a class, with addresses, and its caches.
 _BUILT_BY_PYDANTIC = frozenset(
     {
         "__pydantic_core_schema__",

@@ -70,8 +70,7 @@ class Opaque:
 
     @property
     def name(self) -> str:
-        """The full name of the object, or for an instance that of its class or its
-        factory; "" if there is none."""
+        """The full name of the object, or of an instance's class or factory; or ""."""
         return _name_of(self) if self._parts is not None else ""
 
     @property
@@ -225,8 +224,7 @@ class Arrived:
 
 
 def rebuilt(payload: Arrived, position: int) -> object:
-    """The object that an opaque object stands for, or an opaque object if it still
-    cannot be built."""
+    """The object itself; an opaque object if it still cannot be built."""
     return payload.at(position)
 
 

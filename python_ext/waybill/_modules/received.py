@@ -37,8 +37,7 @@ class _ReceivedModule:
         self.snapshots: dict[str, Snapshot] = {}
 
     def has_name(self) -> bool:
-        """Whether its name identifies it. That of a module made by a program may
-        not."""
+        """Whether its name identifies it, unlike that of a module made by a program."""
         return self.is_part or "__file__" in vars(self.module)
 
 
@@ -91,8 +90,7 @@ class ReceivedModules:
         return changes
 
     def record_baseline(self) -> list[object]:
-        """Makes the state in the payload the baseline, and lets imports find the
-        modules.
+        """Makes the received state the baseline, and lets imports find the modules.
         Returns objects to release after the lock."""
         dropped: list[object] = []
         for received in self._named:

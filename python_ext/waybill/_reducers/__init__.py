@@ -27,8 +27,7 @@ def _reduce_property(obj):
 
 
 def make_property(cls, *parts):
-    """Makes an instance of a subclass of property, without calling its ``__init__``,
-    whose parameters may differ."""
+    """Does not call the ``__init__`` of the subclass, whose parameters may differ."""
     made = property.__new__(cls)
     property.__init__(made, *parts)
     return made
@@ -188,8 +187,7 @@ def _reduce_lru_cache(obj):
 
 
 def make_lru_cache(parameters):
-    """An empty cache with these parameters. Its function, which may refer to it, is set
-    by set_lru_cache."""
+    """An empty cache. set_lru_cache sets its function, which may refer to it."""
     import functools
 
     return functools.lru_cache(**parameters)(functools.partial(print))

@@ -132,8 +132,7 @@ def _compile(pairs: Annotations, unit: Unit, line: int) -> CodeType:
 
 
 def _function_text(unit: Unit) -> str:
-    """The text of the function, without annotations, in scopes that define its free
-    variables."""
+    """The function without annotations, in scopes that define its free variables."""
     heads = []
     own = unit.class_name
     if unit.free_names:

@@ -35,8 +35,7 @@ def find_entry(table: dict[int, _Entry], code: CodeType) -> _Entry | None:
 #: Code received with source: the fields of its unit, and its first line.
 RECEIVED: dict[int, tuple[ref[CodeType], tuple[Any, ...], int]] = {}
 
-#: Code nested in code received with source: the fields of the enclosing unit, and the
-#: first line of that unit.
+#: Code nested in such code: the fields and the first line of the enclosing unit.
 ENCLOSING: dict[int, tuple[ref[CodeType], tuple[Any, ...], int]] = {}
 
 

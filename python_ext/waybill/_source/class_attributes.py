@@ -5,8 +5,7 @@ Tested by tests/python/source/test_generated.py.
 
 from __future__ import annotations
 
-#: Dropped between any two minor versions; the receiver's compiler and type() add those
-#: that its version uses.
+#: The receiver's compiler and type() add those that its version uses.
 ATTRIBUTES_TO_DROP = frozenset(
     {
         # 3.13: the attributes that methods set on self, for inspection alone.

@@ -103,8 +103,7 @@ def _has_signature(code: CodeType, signature: tuple[Any, ...]) -> bool:
     )
 
 
-#: Since 3.14 the function that evaluates a type alias takes a format; see
-#: ``_kinds.annotations``.
+#: What evaluates a type alias takes a format from 3.14 on; see _kinds/annotations.py.
 _FORMAT_ARGUMENT = (".format",)
 _NO_ARGUMENTS = [0, 0, 0]
 

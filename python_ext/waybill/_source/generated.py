@@ -25,15 +25,13 @@ if TYPE_CHECKING:
 FILE = "<string>"
 _MARK = ": a library of another Python wrote it, and it was not written again here"
 
-#: Generated code by name, for each description of a dataclass; it depends on nothing
-#: else.
+#: Generated code by name, for each description of a dataclass, which determines it.
 _generated: dict[Any, dict[str, CodeType]] = {}
 _MAX_GENERATED = 512
 
 
 def prove_generated(code: CodeType, owner: Any) -> Unit | None:
-    """The unit of a function that a library generated for the class ``owner``; None
-    for any other code."""
+    """The unit of a function that a library generated for ``owner``, or None."""
     fields = vars(owner).get("__dataclass_fields__")
     if fields is not None and "__dataclass_params__" in vars(owner):
         name = code.co_name

@@ -36,8 +36,7 @@ class Scope(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The place of a function or a type alias: lines from 1, columns in bytes from
-    0."""
+    """The place of a function or type alias: lines from 1, columns in bytes from 0."""
 
     is_lambda: bool
     line: int
@@ -70,8 +69,7 @@ class Index:
 
     def __init__(self, tree: Any, lambda_lines: list[int], has_super: bool) -> None:
         self.places: dict[tuple[str, int], list[Place]] = {}
-        #: Keyed by the line of the ``def``, or the first line of a class or its
-        #: decorators.
+        #: By the line of the ``def``, or the first of a class and its decorators.
         self.annotated: dict[int, list[Annotated]] = {}
         #: Names that import statements bind at the top level.
         self.imports: set[str] = set()

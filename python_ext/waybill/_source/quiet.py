@@ -16,8 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: The file name during compilation. It is unique, so the filter does no harm if another
-#: thread copies it.
+#: The file name during compilation: unique, as another thread may copy the filter.
 NAME = "<waybill unit>"
 _RULE = ("ignore", None, Warning, re.compile(re.escape(NAME)), 0)
 

@@ -36,8 +36,7 @@ _cache: Any = linecache.cache
 
 
 class ShownLines(Sequence[str]):
-    """Lines of a file, made again when the file or the code received for it
-    changes."""
+    """Lines of a file, made again when it or the code received for it changes."""
 
     __slots__ = ("_file", "_lines", "_stamp")
 

@@ -67,8 +67,7 @@ class Table:
 
     def __init__(self) -> None:
         self.trace: Callable[[ClassChange], object] | None = None
-        #: Incremented when a payload changes a baseline, and when the process is
-        #: configured.
+        #: Incremented when a payload changes a baseline, and by ``configure``.
         self.generation = 0
         #: Modules by value, by name: the one received last, and its snapshots.
         self.modules: dict[str, tuple[ModuleType, dict[str, Snapshot]]] = {}
@@ -80,8 +79,7 @@ class Table:
         self.make_lock()
 
     def make_lock(self) -> None:
-        """A new lock for a forked process: the thread that held the old one may be
-        gone."""
+        """A new lock, also after a fork: a thread that is gone may hold the old one."""
         self.lock = RLock()
 
     def locked(self, step: Callable[..., _T], *given: object) -> _T:

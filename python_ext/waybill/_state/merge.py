@@ -76,8 +76,7 @@ class Merge:
         self._resolved: Resolved = {}
 
     def settle(self, identity: bytes, name: str, key: object, value: object) -> object:
-        """The object that an attribute will have after the merge, for a reference to
-        it.
+        """The object that an attribute will have after the merge.
 
         ``value`` is the received value of the attribute ``name``; if ``key`` is not
         None, it is the value of this key in the dict that is the attribute's value.
@@ -105,9 +104,8 @@ class Merge:
     @staticmethod
     def _stays(name: str, value: object, own: object, base: Snapshot | None) -> bool:
         snapshot = snapshot_of(name, value)
-        if (
-            snapshot.kind is Kind.METHOD
-        ):  # Functions refer to objects of their own payload.
+        # Functions refer to objects of their own payload.
+        if snapshot.kind is Kind.METHOD:
             return False
         if snapshot.kind is Kind.KEYED and type(own) is snapshot.type:
             return base is None or base.is_of_kind(snapshot)
@@ -181,8 +179,7 @@ class Merge:
         metadata: dict[str, Any],
         attributes: dict[str, Any],
     ) -> dict[str, Snapshot] | None:
-        """The snapshots of the last payload if this one changes only methods, as most
-        do; else None."""
+        """The last snapshots if only methods change, as in most payloads; else None."""
         snapshots, own = before.snapshots, vars(cls)
         if (
             snapshots is None
@@ -219,8 +216,7 @@ class Merge:
 
     def add_members(self, identity: bytes, cls: Any, namespace: dict[str, Any]) -> None:
         """Adds the members that an enumeration of this process lacks, before an object
-        of
-        the payload refers to one."""
+        of the payload refers to one."""
         if not TRACKER.is_home(cls) and enumerations.makes_enumerations(type(cls)):
             names = TABLE.locked(_begin_members, identity, cls, namespace)
             if names:

@@ -182,8 +182,7 @@ class RepeatedClass(NamedTuple):
                 undo.append((_restore, (cls, name, last.value)))
 
     def record_baseline(self) -> list[object]:
-        """Records the methods in the baseline. Returns objects to release after the
-        lock."""
+        """Records the methods. Returns objects to release after the lock."""
         dropped: list[object] = []
         if self.last() is self.before:
             for name in self.snapshots:
@@ -317,8 +316,7 @@ def _change_metadata(
 
 def _edited(received: ReceivedClass) -> dict[str, Any]:
     """Methods whose code a worker has changed, and the home process has not since it
-    sent
-    them. Only these are changed at the home process of a class."""
+    sent them. Only these are changed at the home process of a class."""
     from waybill._core import has_other_code
 
     found: dict[str, Any] = {}
@@ -381,8 +379,7 @@ def _conflict(cls: Any, name: str, error: Exception) -> Exception:
 
 
 def record_baseline(received: ReceivedClass) -> list[object]:
-    """Makes the state in the payload the baseline. Returns objects to release after the
-    lock."""
+    """Makes the received state the baseline. Returns what to release after the lock."""
     old = TABLE.of(received.identity, received.cls)
     snapshots, metadata = received.snapshots, received.metadata
     members, before = received.members, {}

@@ -50,8 +50,7 @@ def is_dunder(name: str) -> bool:
     return len(name) > 4 and name[:2] == name[-2:] == "__"
 
 
-#: Marks of objects that occur often, by address. Valid while all of them are alive and
-#: unchanged.
+#: Marks of frequent objects by address, valid while all are alive and unchanged.
 Marked = dict[int, object]
 
 
@@ -100,8 +99,7 @@ def _received_value(value: Any, resolved: Resolved | None) -> Any:
     return resolved.get(id(value), (None, value))[1] if resolved else value
 
 
-#: Objects of this process that replaced received ones, by address, each with the one
-#: that was received.
+#: Objects that replaced received ones, by address, each with the received one.
 Resolved = dict[int, tuple[object, object]]
 
 
@@ -219,8 +217,7 @@ class Snapshot:
         return [value] if self.is_same(Snapshot(self.kind, value)) else None
 
     def replaces_unsendable(self, own: Any) -> bool:
-        """Whether both this value and `own` are substitutes for objects that cannot be
-        sent."""
+        """Whether this value and `own` stand in for an object that cannot be sent."""
         if type(own) is not self.type or self.type in PLAIN:
             return False
         try:

@@ -102,8 +102,7 @@ class _Region:
     __slots__ = ("_expected", "_kind", "_length", "_offset", "_view", "object")
 
     def __init__(self, kind: int | None, content: int | bytes, offset: int) -> None:
-        #: The kind of a stored buffer; None for bytes between buffers, whose content
-        #: the format prescribes.
+        #: The kind of a stored buffer; None for the bytes between, which are known.
         self._kind = kind
         self._expected = content if isinstance(content, bytes) else b""
         self._length = len(content) if isinstance(content, bytes) else content

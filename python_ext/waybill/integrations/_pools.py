@@ -125,8 +125,7 @@ class Results:
 
 
 class Tasks:
-    """A queue whose ``get`` loads outside of the lock: a process that dies while it
-    loads would keep it locked."""
+    """A queue that loads outside of its lock, which a process that dies would keep."""
 
     def __init__(self, queue: Any) -> None:
         self._queue = queue

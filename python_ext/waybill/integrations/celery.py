@@ -66,8 +66,7 @@ def install(app: Any = None, **options: Any) -> None:
         _patches.wrap(Backend, "prepare_exception", _storing_exceptions)
         _patches.wrap(Backend, "exception_to_python", _loading_exceptions)
         signals.worker_init.connect(_prepare_worker)
-        # Spawned worker processes, unlike forked ones, start without the changes of
-        # the first process.
+        # Spawned processes, unlike forked ones, lack the changes of the first.
         signals.worker_process_init.connect(_prepare_worker)
     if app is not None and app not in _settings:
         _settings[app] = _apply_settings(app.conf)
@@ -235,8 +234,7 @@ def _reduce_failure(failure: Any) -> tuple[Any, ...]:
 
 
 class _WithFallback:
-    """An object as a payload with a fallback: the main process of a worker may lack
-    modules that the others have."""
+    """A payload with a fallback: a worker's main process may lack modules of others."""
 
     def __init__(self, obj: object, fallback: Fallback) -> None:
         self._parts = pickle.payload(obj), fallback

@@ -124,8 +124,7 @@ def dumps(
 def _check_graph(
     x: object, result: bytes, add_buffer: Callable[[Any], object] | None
 ) -> None:
-    """Warns of a graph above Dask's limit, with the large objects in it, unless this
-    process sets ``warn_above``."""
+    """Warns of a graph above Dask's limit, unless this process sets ``warn_above``."""
     if not hasattr(type(x), "__dask_graph__") or chosen("warn_above") is not None:
         return
     import dask.config
@@ -137,8 +136,7 @@ def _check_graph(
 
 
 def family_dumps(x: object) -> tuple[dict[str, Any], list[Any]]:
-    """For ``Client(serializers=["waybill"])``: a payload without a pickle around it,
-    and its buffers."""
+    """For ``Client(serializers=["waybill"])``: a bare payload, and its buffers."""
     buffers: list[standard.PickleBuffer] = []
     payload = dumps_with(x, buffer_callback=buffers.append, **pickle.options())
     views = [buffer.raw() for buffer in buffers]

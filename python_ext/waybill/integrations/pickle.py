@@ -68,8 +68,7 @@ Reducer = Callable[[Any], Any]
 Reducers = Mapping[type, Reducer]
 BufferCallback = Callable[[PickleBuffer], object]
 
-#: A Pickler writes a payload of at least this many bytes in a separate call, as pickle
-#: does.
+#: A Pickler writes a payload of this size in a call of its own, as pickle does.
 _LARGE = 64 * 1024
 
 

@@ -75,8 +75,7 @@ def follow(options: bytes) -> None:
 
 
 def _dumps_plain(obj: object, protocol: int | None) -> bytes:
-    """A pickle of ``obj`` with all functions and classes by name. Raises any exception
-    if there is none."""
+    """A pickle with all functions and classes by name. Raises anything without one."""
     file = io.BytesIO()
     pickler = _plain_pickler()(file, protocol)
     pickler.by_value = modules_by_value() or set()
@@ -86,8 +85,7 @@ def _dumps_plain(obj: object, protocol: int | None) -> bytes:
 
 @cache
 def _plain_pickler() -> Any:
-    """A subclass of PySpark's Pickler, with its reducers, whose pickles the JVM can
-    read."""
+    """PySpark's Pickler, with its reducers, for pickles that the JVM can read."""
     from pyspark.cloudpickle import cloudpickle
 
     is_importable = cloudpickle._should_pickle_by_reference
