@@ -225,13 +225,6 @@ def _shown_as(cls, name, member):
     return redirect
 
 
-def _redirects_to(attribute, member):
-    return (
-        isinstance(attribute, types.DynamicClassAttribute)
-        and getattr(attribute, "member", None) is member
-    )
-
-
 def remove_members(
     cls: Any, names: list[str]
 ) -> tuple[Callable[..., object], tuple[Any, ...]]:
@@ -246,7 +239,9 @@ def remove_members(
         if member is None:
             continue
         shown = vars(cls).get(name)
-        if shown is member or _redirects_to(shown, member):
+        if isinstance(shown, types.DynamicClassAttribute):
+            shown = getattr(shown, "member", None)  # That of a redirect.
+        if shown is member:
             type.__delattr__(cls, name)
         aliases = [n for n, other in cls._member_map_.items() if other is member]
         if member._name_ == name and aliases:

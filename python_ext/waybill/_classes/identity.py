@@ -13,7 +13,9 @@ from _weakref import ref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    _Entry = TypeVar("_Entry", bound=tuple[Any, ...])
 
 #: More than the number of equal classes in any process.
 _MAX_TWINS = 1 << 20
@@ -43,8 +45,8 @@ class Tracker:
 
     def id_of(self, obj: object) -> bytes:
         """The id of an object; if it has none, it gets one from its content."""
-        entry = self._ids.get(id(obj))
-        if entry is not None and entry[0]() is obj:
+        entry = find_entry(self._ids, obj)
+        if entry is not None:
             return entry[1]
         from waybill._core import content_hash
 
@@ -84,8 +86,8 @@ class Tracker:
     def text_id_of(self, cls: type, is_asked: bool) -> bytes | None:
         """The source id of a class, equal in all versions of Python: the received one,
         or a hash of the source at the first call. None if it has no source."""
-        entry = self._texts.get(id(cls))
-        if entry is not None and entry[0]() is cls:
+        entry = find_entry(self._texts, cls)
+        if entry is not None:
             return entry[1] if is_asked or not self.is_home(cls) else None
         if not is_asked or not self.is_home(cls):
             return None
@@ -100,10 +102,9 @@ class Tracker:
 
     def set_text_id(self, cls: object, text_id: bytes) -> None:
         """Sets the source id of a class, unless it has one."""
-        address = id(cls)
-        entry = self._texts.get(address)
-        if entry is not None and entry[0]() is cls:
+        if find_entry(self._texts, cls) is not None:
             return
+        address = id(cls)
         places = (self._texts, address), (self._by_text, text_id)
         reference = reference_from(cls, *places)
         self._texts[address] = reference, text_id
@@ -113,8 +114,8 @@ class Tracker:
         """The id of the class with this source id; None if there is none."""
         reference = self._by_text.get(text_id)
         cls = reference() if reference is not None else None
-        entry = self._ids.get(id(cls))
-        return entry[1] if entry is not None and entry[0]() is cls else None
+        entry = find_entry(self._ids, cls)
+        return entry[1] if entry is not None else None
 
     def sent(self, identity: bytes, obj: object) -> None:
         """Records that the id in a payload means this object."""
@@ -132,14 +133,13 @@ class Tracker:
 
     def has_id(self, obj: object) -> bool:
         """Whether an object was sent or received by value, under an id."""
-        entry = self._ids.get(id(obj))
-        return entry is not None and entry[0]() is obj
+        return find_entry(self._ids, obj) is not None
 
     def is_home(self, obj: object) -> bool:
         """Whether the program of this process made the object, not a payload and not
         the process that this one was forked from."""
-        entry = self._ids.get(id(obj))
-        return entry is None or entry[0]() is not obj or entry[2]
+        entry = find_entry(self._ids, obj)
+        return entry is None or entry[2]
 
     def is_as_first_sent(self, identity: bytes, obj: object) -> bool:
         """Whether the content of an object is still that of its id."""
@@ -227,6 +227,12 @@ def reference_from(obj: object, *places: tuple[dict[Any, Any], Any]) -> ref[Any]
                 del table[key]
 
     return ref(obj, remove)
+
+
+def find_entry(table: dict[int, _Entry], obj: object) -> _Entry | None:
+    """The entry of an object in a table by address, which begins with a reference."""
+    entry = table.get(id(obj))
+    return entry if entry is not None and entry[0]() is obj else None
 
 
 def _all_classes() -> dict[int, ref[type]]:

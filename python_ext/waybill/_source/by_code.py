@@ -8,28 +8,20 @@ from __future__ import annotations
 
 from types import CodeType
 
-from waybill._classes.identity import reference_from
+from waybill._classes.identity import find_entry, reference_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeVar
+    from typing import Any
     from weakref import ref
 
-    _Entry = TypeVar("_Entry", bound=tuple[Any, ...])
 
-
-def record(table: dict[int, _Entry], code: CodeType, *values: Any) -> None:
+def record(table: dict[int, Any], code: CodeType, *values: Any) -> None:
     """Adds (weak reference to ``code``, *values) to a table, under ``id(code)``. The
     entry is removed when the code object dies."""
     entry: Any = reference_from(code, (table, id(code))), *values
     table[id(code)] = entry
-
-
-def find_entry(table: dict[int, _Entry], code: CodeType) -> _Entry | None:
-    """The entry of a code object; None if it has none."""
-    entry = table.get(id(code))
-    return entry if entry is not None and entry[0]() is code else None
 
 
 #: Code received with source: the fields of its unit, and its first line.

@@ -12,6 +12,7 @@ from types import CodeType, FunctionType
 
 from waybill._api.errors import PythonMismatchError, refusal
 from waybill._classes import making as class_making
+from waybill._classes.identity import find_entry
 from waybill._kinds.callables import protocol_hook
 from waybill._source import by_code
 from waybill._source.annotations import evaluate_annotations
@@ -39,7 +40,7 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     Any exception but MemoryError becomes such a reason: linecache and classes of the
     program may raise anything, and the code can be sent without source.
     """
-    received = by_code.find_entry(by_code.RECEIVED, code)
+    received = find_entry(by_code.RECEIVED, code)
     if received is not None:
         return Unit(*received[1])
     try:
@@ -119,7 +120,7 @@ def set_annotations(function: FunctionType, annotate: Any) -> None:
 
 
 def _evaluated(annotate: Any) -> dict[str, Any]:
-    entry = by_code.find_entry(_annotations, annotate.__code__)
+    entry = find_entry(_annotations, annotate.__code__)
     if entry is None:
         # The source has no annotations for this function. That of a dataclass's
         # __init__ uses modules of its own version; it is generated again with the

@@ -12,6 +12,7 @@ import sys
 from types import CodeType
 from weakref import ref
 
+from waybill._classes.identity import find_entry
 from waybill._source import by_code, code_equality, files, limits
 from waybill._source.candidates import find_candidates
 from waybill._source.compiling import FEATURES, compile_unit, relabel_all
@@ -54,7 +55,7 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     source = files.find_source(code)
     if isinstance(source, str):
         return source
-    cached = by_code.find_entry(_unproven, code)
+    cached = find_entry(_unproven, code)
     if cached is not None and cached[1] is source:
         return cached[2]
     found = prove_from_source(source, code)
@@ -71,7 +72,7 @@ def prove_nested(code: CodeType) -> Unit | str | None:
 
     Such code has no file here: it is found in the text of the enclosing unit.
     """
-    entry = by_code.find_entry(by_code.ENCLOSING, code)
+    entry = find_entry(by_code.ENCLOSING, code)
     if entry is None:
         return None
     _, parts, first_line = entry

@@ -62,6 +62,11 @@ class Baseline(NamedTuple):
     size: int
 
 
+def snapshots_in(baseline: Baseline | None) -> dict[str, Snapshot]:
+    """The snapshots of a baseline; empty if it has none."""
+    return (baseline.snapshots if baseline is not None else None) or {}
+
+
 class Table:
     """The baselines of the classes used last. Safe for any number of threads."""
 

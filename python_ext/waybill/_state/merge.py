@@ -28,12 +28,11 @@ from waybill._classes.metadata import (
     sent_metadata,
 )
 from waybill._modules.received import ReceivedModules
-from waybill._state.baselines import TABLE, Baseline, ClassChange
+from waybill._state.baselines import TABLE, Baseline, ClassChange, snapshots_in
 from waybill._state.received_classes import (
     NewClass,
     ReceivedClass,
     RepeatedClass,
-    baseline_snapshot,
     merge_class,
     other_methods,
     record_baseline,
@@ -85,7 +84,7 @@ class Merge:
         if not isinstance(cls, type) or self._side_of(cls) in ("reset", "sender"):
             return value
         own = own_attribute(cls, name)
-        base = baseline_snapshot(TABLE.of(identity, cls), name)
+        base = snapshots_in(TABLE.of(identity, cls)).get(name)
         is_home = TRACKER.is_home(cls)
         if own is ABSENT:
             return value
@@ -207,7 +206,7 @@ class Merge:
         self, attributes: dict[str, Any], before: Baseline | None
     ) -> dict[str, Snapshot]:
         snapshots: dict[str, Snapshot] = {}
-        last = (before.snapshots if before is not None else None) or {}
+        last = snapshots_in(before)
         for name in attributes:
             snapshots[name] = snapshot_of(
                 name, attributes[name], self._resolved, None, last.get(name)

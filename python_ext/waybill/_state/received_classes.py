@@ -19,7 +19,7 @@ from waybill._classes.metadata import (
     sent_metadata,
 )
 from waybill._classes.parts import class_parts
-from waybill._state.baselines import TABLE, USES, Baseline, ClassChange
+from waybill._state.baselines import TABLE, USES, Baseline, ClassChange, snapshots_in
 from waybill._state.rules import LEFT, SET, decide
 from waybill._state.snapshots import (
     ABSENT,
@@ -194,21 +194,13 @@ class RepeatedClass(NamedTuple):
         return dropped
 
 
-def baseline_snapshot(baseline: Baseline | None, name: str) -> Snapshot | None:
-    if baseline is None or baseline.snapshots is None:
-        return None
-    return baseline.snapshots.get(name)
-
-
 def other_methods(received: ReceivedClass) -> set[str]:
     """Names of methods that the sender has changed, among those that this process has
     replaced; among all methods, if a trace is set."""
     found: set[str] = set()
-    snapshots, baseline = received.snapshots, received.before
-    if snapshots is None or baseline is None or baseline.snapshots is None:
-        return found
+    snapshots, last = received.snapshots or {}, snapshots_in(received.before)
     for name in snapshots:
-        snapshot, base = snapshots[name], baseline.snapshots.get(name)
+        snapshot, base = snapshots[name], last.get(name)
         if base is None or snapshot.kind is not Kind.METHOD:
             continue
         is_own = own_attribute(received.cls, name) is not base.value
@@ -243,7 +235,7 @@ def merge_class(
         state = received.state
     other = others.get(received.identity, ())
     changes = _change_metadata(received, baseline, side, undo)
-    last = (baseline.snapshots if baseline is not None else None) or {}
+    last = snapshots_in(baseline)
     for name in state:
         snapshot, base = state[name], last.get(name)
         if snapshot is LOST or (snapshot is base and side is None):
@@ -267,7 +259,7 @@ def merge_class(
     if side == "sender":
         gone = list(class_parts(cls)[4])
     elif side is None and baseline is not None:
-        gone = list(baseline.snapshots or ())
+        gone = list(last)
     for name in gone:
         # Registrations with an abstract class are a union; without the attribute that
         # holds them the class would have those of its base.
