@@ -13,7 +13,6 @@ import operator
 import os
 import sys
 import traceback
-from collections.abc import Iterator
 from typing import NoReturn
 
 import waybill
@@ -117,8 +116,6 @@ def bold(line: str) -> str:
     return f"\033[1m{line}\033[0m" if is_bold else line
 
 
-@contextlib.contextmanager
-def redirect_other_output() -> Iterator[None]:
+def redirect_other_output() -> contextlib.AbstractContextManager[object]:
     """Sends output of other code to stderr: stdout is for the result."""
-    with contextlib.redirect_stdout(sys.stderr):
-        yield
+    return contextlib.redirect_stdout(sys.stderr)

@@ -10,7 +10,7 @@ import types
 from typing import Any, NamedTuple
 
 import waybill
-from waybill import security
+from waybill import _core, security
 from waybill._api.load_options import load_options_of
 from waybill._commands import (
     BAD_SIGNATURE,
@@ -27,7 +27,6 @@ from waybill._commands import (
     report_failure,
     report_refusal,
 )
-from waybill._core import printable_text
 from waybill._environment.renames import Renames
 from waybill._streams.files import decoded, read_single_payload
 from waybill._streams.incoming import IncomingPayload
@@ -107,8 +106,6 @@ def read_renames(rules: list[str]) -> Renames | None:
 
 def read_keys(options: argparse.Namespace) -> security.KeyRing | None:
     """The keys of all files and of the variable; SignatureError for a malformed one."""
-    from waybill import _core
-
     if not options.key and options.key_env is None:
         return None
     ring = security.KeyRing.from_file(*options.key)
@@ -121,9 +118,8 @@ def read_payload(path: str, arriving: IncomingPayload) -> bytearray:
     """One payload. Stops at input that cannot be one: /dev/zero has no end."""
     if path == "-":
         stdin = sys.stdin.buffer
-        return read_single_payload(
-            stdin.read, arriving, getattr(stdin, "readinto", None)
-        )
+        read_into = getattr(stdin, "readinto", None)
+        return read_single_payload(stdin.read, arriving, read_into)
     with open(path, "rb") as file:
         return read_single_payload(file.read, arriving, file.readinto)
 
@@ -146,9 +142,7 @@ def as_json(result: object) -> str:
     """The result as JSON. NotJson names the value that JSON cannot hold."""
     try:
         text = json.dumps({"ok": True, "result": result}, indent=2, allow_nan=False)
-    except TypeError as error:
-        raise NotJson(str(error)) from None
-    except ValueError as error:  # NaN, infinities, cycles.
+    except (TypeError, ValueError) as error:  # The latter: NaN, infinities, cycles.
         raise NotJson(str(error)) from None
     except RecursionError:
         raise NotJson("it is nested too deeply") from None
@@ -161,21 +155,16 @@ def report_error(error: BaseException, as_json_too: bool, code: int) -> int:
     output.flush()  # Output of the payload comes before its error.
     if isinstance(error, UsageError):
         report_failure("usage", str(error), as_json_too)
-        return code
-    if isinstance(error, NotJson):
-        report_failure(
-            "not_json", f"the result cannot be written as JSON: {error}", as_json_too
-        )
-        return code
-    if isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
+    elif isinstance(error, NotJson):
+        detail = f"the result cannot be written as JSON: {error}"
+        report_failure("not_json", detail, as_json_too)
+    elif isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
         report_refusal(error, as_json_too)
-        return code
-    trace = format_traceback(error)
-    output.write_error(trace)
-    if as_json_too:
-        print_failure(
-            type=type(error).__name__, message=message_of(error), traceback=trace
-        )
+    else:
+        name, trace = type(error).__name__, format_traceback(error)
+        output.write_error(trace)
+        if as_json_too:
+            print_failure(type=name, message=message_of(error), traceback=trace)
     return code
 
 
@@ -227,7 +216,7 @@ def run(options: argparse.Namespace) -> int:
         return report_error(error, options.json, exit_code_of(error))
     except (OSError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or "out of memory"
-        detail = f"{printable_text(options.file)}: {reason}"
+        detail = f"{_core.printable_text(options.file)}: {reason}"
         report_failure("unreadable", detail, options.json)
         return UNREADABLE
     # SystemExit and the like count as raised, too: they end the payload, not the

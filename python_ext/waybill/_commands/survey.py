@@ -15,8 +15,7 @@ import os
 import time
 import types
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import waybill
 from waybill._commands import describe, redirect_other_output
@@ -61,9 +60,8 @@ class Survey:
     @property
     def submodules(self) -> list[str]:
         """Dotted names of needed modules, also those of import statements."""
-        return sorted(
-            {name for name, _ in self.needs if "." in name and name[0] != "."}
-        )
+        names = {name for name, _ in self.needs}
+        return sorted(name for name in names if "." in name and name[0] != ".")
 
     def add(self, record: waybill.ImportRecord, source: Source) -> None:
         record = record._replace(module=resolve_name(record.module, source.package))
@@ -137,12 +135,11 @@ def survey_compiled(survey: Survey, source: Source) -> None:
 def run_survey(target: str, how: str, sources: list[Source]) -> Survey:
     """Examines all modules; a failure is recorded and does not end the survey."""
     survey = Survey(target, how)
-    one: Callable[[Survey, Source], Any]
-    one = survey_imported if how == IMPORTED else survey_compiled
+    survey_one = survey_imported if how == IMPORTED else survey_compiled
     start = time.monotonic()
     with Progress(len(sources)) as progress:
         for source in sources:
             progress.step(source.name)
-            one(survey, source)
+            survey_one(survey, source)
     survey.seconds = time.monotonic() - start
     return survey
