@@ -100,7 +100,8 @@ def _carry_out(
         raise
     except BaseException as error:
         # Leave out this frame, which is not part of the sender's code.
-        error.__traceback__ = _without_first(error)
+        if error.__traceback__ is not None:
+            error.__traceback__ = error.__traceback__.tb_next
         described = _describe(error)
     return dumps({"raised": described}, key=key, compress=compress)
 
@@ -148,11 +149,6 @@ def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
         ):
             return function, args, kwargs
     raise refusal("malformed", "the payload is not a call; dumps_call() makes one", 0)
-
-
-def _without_first(error: BaseException) -> Any:
-    place = error.__traceback__
-    return place.tb_next if place is not None else None
 
 
 def _describe(error: BaseException) -> dict[str, object]:

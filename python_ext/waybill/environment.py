@@ -133,17 +133,11 @@ def _find_missing(names: Iterable[str], versions: Mapping[str, str] | None) -> s
     """The modules among ``names`` that do not exist here; or, if ``versions`` is the
     result of ``versions`` in another process, those that do not exist there: neither in
     it nor in the standard library."""
-    there = {*(versions or ()), *sys.stdlib_module_names, "waybill"}
-    search = _Search()
-    found = set()
-    for name in names:
-        if versions is None:
-            exists = not search.missing_part(name)
-        else:
-            exists = name.partition(".")[0] in there
-        if not exists:
-            found.add(name)
-    return found
+    if versions is None:
+        search = _Search()
+        return {name for name in names if search.missing_part(name)}
+    there = {*versions, *sys.stdlib_module_names, "waybill"}
+    return {name for name in names if name.partition(".")[0] not in there}
 
 
 def _records(

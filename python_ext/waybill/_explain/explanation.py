@@ -3,6 +3,7 @@ travel. Tested by tests/python/explain."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 from waybill import _core
@@ -11,7 +12,6 @@ from waybill._api.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
@@ -232,10 +232,7 @@ class Explanation:
     @property
     def source(self) -> Source | None:
         source = _core.explanation_source(self._handle)
-        if source is None:
-            return None
-        size, functions, without = source
-        return Source(size, functions, tuple(without))
+        return None if source is None else Source(*source[:2], tuple(source[2]))
 
     def changes(self, other: Explanation) -> tuple[Change, ...]:
         """The parts that differ in ``other``, largest first: why its payload is new.
@@ -349,9 +346,5 @@ def shape_of(obj: object) -> str:
 
 
 def _has_colours() -> bool:
-    import os
-
-    if os.environ.get("NO_COLOR"):
-        return False
-    out = sys.stdout
-    return out is not None and hasattr(out, "isatty") and out.isatty()
+    is_terminal = getattr(sys.stdout, "isatty", None)
+    return not os.environ.get("NO_COLOR") and is_terminal is not None and is_terminal()

@@ -116,24 +116,20 @@ def make_generic_alias(origin, arguments):
 
 
 def reduce_type_alias(obj):
-    if _function_in(obj) is None:  # Made by a call of TypeAliasType.
+    function = _function_in(obj)
+    if function is None:  # Made by a call of TypeAliasType.
         options = {"type_params": obj.__type_params__}
         return make_evaluated_alias, (obj.__name__, obj.__value__, options)
     name = obj.__name__, obj.__module__
-    parts = *name, obj.__type_params__, _function_in(obj).__qualname__
-    state = _evaluator_of(obj)
-    return make_type_alias, parts, state, None, None, set_alias_evaluator
+    parts = *name, obj.__type_params__, function.__qualname__
+    evaluator = vars(function).get("evaluator", function)
+    return make_type_alias, parts, evaluator, None, None, set_alias_evaluator
 
 
 def _function_in(alias):
     """The function that evaluates an alias; None if the alias has its value."""
     held = gc.get_referents(alias)
     return next((r for r in held if type(r) is types.FunctionType), None)
-
-
-def _evaluator_of(alias):
-    function = _function_in(alias)
-    return vars(function).get("evaluator", function)
 
 
 def make_evaluated_alias(name, value, options):

@@ -1,9 +1,11 @@
 """Reducers of views, iterators of itertools, weak references; see ``_reducers``."""
 
 import gc
+import itertools
 import operator
 import types
 import weakref
+from _collections import OrderedDict
 
 
 def reduce_view(obj):
@@ -13,8 +15,6 @@ def reduce_view(obj):
 
 
 def reduce_ordered_view(obj):
-    from collections import OrderedDict
-
     mapping = gc.get_referents(obj)[0]
     return getattr(OrderedDict, type(obj).__name__[len("odict_") :]), (mapping,)
 
@@ -36,8 +36,6 @@ def make_reversed_deque(deque, position=0):
 
 
 def reduce_count(obj):
-    import itertools
-
     # Small numbers are stored in C, large ones and steps as objects.
     numbers = [r for r in gc.get_referents(obj) if r is not type(obj)]
     if len(numbers) == 2:
@@ -46,8 +44,6 @@ def reduce_count(obj):
 
 
 def reduce_repeat(obj):
-    import itertools
-
     element = next(r for r in gc.get_referents(obj) if r is not type(obj))
     try:
         left = (operator.length_hint(obj),)

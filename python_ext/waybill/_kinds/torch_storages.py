@@ -14,6 +14,8 @@ Used by ``_reducers``. Tested by tests/libraries/test_torch.py, test_map_locatio
 and, where there is a GPU, test_gpu.py beside them.
 """
 
+import ctypes
+
 from waybill import _core
 
 #: Bytes of a piece: large enough that starting a copy costs little, and small enough
@@ -75,8 +77,6 @@ def make_untyped_storage(buffer, device="cpu"):
 
 def memory_of(storage):
     """The memory of a storage on the CPU as a buffer, which keeps it alive."""
-    import ctypes
-
     memory = (ctypes.c_ubyte * storage.nbytes()).from_address(storage.data_ptr())
     memory.waybill_storage = storage
     return memory
@@ -158,8 +158,6 @@ def to_device(view, name):
 
 def gather(storage):
     """The result of ``from_device``, copied piece by piece."""
-    import ctypes
-
     size = storage.nbytes()
     data, view = _core.new_buffer(_WRITABLE, size)
     target, source = _tensor_over(view), _bytes_of(storage)
@@ -197,8 +195,6 @@ def _tensor_over(view):
     """A tensor of bytes over the memory of a memoryview, which must outlive it. Unlike
     torch.frombuffer of the view, it does not warn of read-only memory; nothing writes
     to it."""
-    import ctypes
-
     import torch
 
     memory = (ctypes.c_ubyte * view.nbytes).from_address(_core.address_of(view))

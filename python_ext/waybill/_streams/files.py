@@ -296,6 +296,7 @@ def _create(path: str, mode: int | None) -> io.FileIO:
         return io.FileIO(path, "xb")
     import functools
 
+    # Not a lambda: an interrupt in it would leave the new file open.
     return io.FileIO(path, "xb", opener=functools.partial(os.open, mode=0o600))
 
 

@@ -143,16 +143,11 @@ class Part:
     @property
     def path(self) -> str:
         """The path in the payload, as a Python expression: "['model'].layers[0]"."""
-        steps = []
-        part: Part | str = self
-        while isinstance(part, Part):
-            parent = part._parent
-            if isinstance(parent, Part):
-                steps.append(
-                    _core.step_text(part._opened.handle, parent._offset, part._step)
-                )
+        steps, part, opened = [], self, self._opened
+        while isinstance(parent := part._parent, Part):
+            steps.append(_core.step_text(opened.handle, parent._offset, part._step))
             part = parent
-        return part + "".join(reversed(steps))
+        return parent + "".join(reversed(steps))
 
     @property
     def _description(self) -> _Description:

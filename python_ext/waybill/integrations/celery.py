@@ -167,10 +167,9 @@ def _prepare_worker(**_: Any) -> None:
 
     if _patches_of_worker:
         return
-    name, wrapped = "get_pickleable_exception", _accepting_waybill
     _patches_of_worker.wrap(Request, "request_dict", _without_arguments)
     _patches_of_worker.wrap(Consumer, "on_decode_error", _reporting)
-    _patches_of_worker.wrap(trace, name, wrapped)
+    _patches_of_worker.wrap(trace, "get_pickleable_exception", _accepting_waybill)
     ForkingPickler.register(ExceptionInfo, _reduce_failure)
 
 
