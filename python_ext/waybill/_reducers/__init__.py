@@ -137,13 +137,10 @@ def _reduce_type_variable(obj):
         options["default"] = obj.__default__
         # Before 3.13, only typing_extensions makes variables with a default. They have
         # the type of typing all the same.
-        kind = kind if sys.version_info >= (3, 13) else _typing_extensions_type(kind)
+        if sys.version_info < (3, 13):
+            kind = getattr(sys.modules["typing_extensions"], kind.__name__)
     constraints = getattr(obj, "__constraints__", ())
     return make_type_variable, (kind, obj.__name__, constraints, options)
-
-
-def _typing_extensions_type(kind):
-    return getattr(sys.modules["typing_extensions"], kind.__name__)
 
 
 def _evaluator_of(variable):

@@ -84,13 +84,7 @@ def _annotations_unit(
 ) -> Unit:
     """A unit of the header of a function, with ``pass`` for a body."""
     place = annotated.place
-    if place.end_line == place.line:
-        text = source.lines(place.line, place.line).encode()[: place.end_column]
-        header = text.decode()
-    else:
-        header = source.lines(place.line, place.end_line - 1)
-        body = source.lines(place.end_line, place.end_line).encode()
-        header += "\n" + body[: place.end_column].decode()
+    header = source.slice(place.line, 0, place.end_line, place.end_column)
     unit = _make_unit(index, ANNOTATE, f"{header}pass", place.scope, code)
     return unit._replace(
         qualified_name=qualified_by_function(unit.qualified_name, annotated.name)

@@ -140,10 +140,8 @@ class Index:
         if next(iterate_annotations(node), None) is None:
             return
         first = node.body[0]
-        line, column = first.lineno, first.col_offset
-        if type(first) in (*_FUNCTIONS, _ast.ClassDef) and first.decorator_list:
-            line = _first_line(first)
-        place = Place(False, node.lineno, line, node.col_offset, column, scope)
+        end = _first_line(first), first.col_offset
+        place = Place(False, node.lineno, end[0], node.col_offset, end[1], scope)
         found = Annotated(node.name, place, ())
         self.annotated.setdefault(node.lineno, []).append(found)
 
@@ -195,19 +193,16 @@ def _function_in(scope: Scope) -> Scope:
 
 
 def _first_line(node: Any) -> int:
-    decorators = [decorator.lineno for decorator in node.decorator_list]
-    line: int = min([node.lineno, *decorators])
+    decorators = getattr(node, "decorator_list", ())
+    line: int = min([node.lineno, *(decorator.lineno for decorator in decorators)])
     return line
 
 
 def _has_line(node: Any, lines: list[int]) -> bool:
     """Whether a node covers one of these lines, which are in ascending order."""
-    first = node.lineno if hasattr(node, "lineno") else 0
-    if type(node) in (*_FUNCTIONS, _ast.ClassDef):
-        first = _first_line(node)
-    at = bisect_left(lines, first)
-    if first == 0:  # A case of a match statement has no line.
+    if not hasattr(node, "lineno"):  # A case of a match statement.
         return True
+    at = bisect_left(lines, _first_line(node))
     return at < len(lines) and lines[at] <= node.end_lineno
 
 
