@@ -51,7 +51,7 @@ def install(client: Any = None, **options: Any) -> None:
     """
     _following.set_options(options)
     _install_here()
-    _set_preloads(lambda modules: [*modules, __name__])
+    _set_preloads(__name__)
     options_payload = _following.packed_options()
     if options_payload:
         import dask.config
@@ -77,7 +77,7 @@ def uninstall(client: Any = None) -> None:
                 unregister(plugin.name)
         client.run(_uninstall_here)
         client.run_on_scheduler(_uninstall_here)
-    _set_preloads(lambda modules: [name for name in modules if name != __name__])
+    _set_preloads()
     _uninstall_here()
 
 
@@ -246,14 +246,14 @@ def _replace(old: object, new: object) -> None:
             module.dumps = new  # type: ignore[attr-defined]
 
 
-def _set_preloads(change: Callable[[list[str]], list[str]]) -> None:
+def _set_preloads(*own: str) -> None:
+    """Makes Dask preload these modules after those of others."""
     import dask.config
 
     for name in _PRELOADS:
         before = dask.config.get(name)
         if isinstance(before, str):  # Set by an environment variable.
             before = [before]
-        others = [module for module in before if module != __name__]
-        after = change(others)
+        after = [*(module for module in before if module != __name__), *own]
         if after != before:
             dask.config.set({name: after})

@@ -71,12 +71,7 @@ class MainByNamePickler(pickle.Pickler):
     names_of_main: tuple[str, ...] = ("__main__", "__mp_main__")
 
     def reducer_override(self, obj: Any) -> Any:
-        name: Any
-        answer: Any = NotImplemented
-        if isinstance(obj, (FunctionType, type)):
-            name = obj.__qualname__
-        else:
-            name, answer = self._name_of_other(obj)
+        name, answer = self._name_of(obj)
         module = getattr(obj, "__module__", None)
         if not isinstance(name, str) or module not in self.names_of_main:
             return answer
@@ -97,10 +92,12 @@ class MainByNamePickler(pickle.Pickler):
         file = getattr(main, "__file__", "")
         return bool(getattr(main, "__spec__", None)) or _is_file(file)
 
-    def _name_of_other(self, obj: Any) -> tuple[Any, Any]:
-        """(name, result of ``__reduce__``) of an object other than a function or class
-        that pickle sends by name, such as a result of ``lru_cache`` or a type variable.
-        Each is NotImplemented if it does not exist or was not needed."""
+    def _name_of(self, obj: Any) -> tuple[Any, Any]:
+        """(name, result of ``__reduce__``) of an object that pickle sends by name, such
+        as a function, a result of ``lru_cache`` or a type variable. Each is
+        NotImplemented if it does not exist or was not needed."""
+        if isinstance(obj, (FunctionType, type)):
+            return obj.__qualname__, NotImplemented
         kind: Any = type(obj)
         reduce = kind.__reduce__
         registered = getattr(self, "dispatch_table", copyreg.dispatch_table)

@@ -124,7 +124,7 @@ def dumps_with_fallback(
     """``dumps`` with a fallback for a receiver that cannot load the object."""
     if buffer_callback is None and not options():
         try:
-            return b"".join(_parts(_core.dumps(obj), None, fallback))
+            return b"".join(_parts(_core.dumps(obj), [], fallback))
         except EncodeError as error:
             if not _is_in_cause(error):
                 raise
@@ -228,23 +228,23 @@ def _parts_with_hooks(
     Exceptions are sent with their causes and contexts, unless these cannot be sent:
     pickle always leaves them out, and a worker has to be able to report any exception.
     """
-    out_of_band = OutOfBand(buffer_callback)
+    read_only: list[bool] = []
+    take = None if buffer_callback is None else _recording(buffer_callback, read_only)
 
     def encode(override: Reducer | None) -> bytes:
-        options = _options_with_hooks(override, dispatch_table, out_of_band.take)
-        return _core.encode(obj, options)
+        return _core.encode(obj, _options_with_hooks(override, dispatch_table, take))
 
     try:
         payload = encode(reducer_override)
     except EncodeError as error:
         # The callback cannot take back buffers that it got.
-        if out_of_band.read_only or not _is_in_cause(error, dispatch_table or ()):
+        if read_only or not _is_in_cause(error, dispatch_table or ()):
             raise
         payload = encode(_without_causes(reducer_override, dispatch_table))
     limit = chosen("warn_above")
     if limit and len(payload) > limit:
         warn_of_large(payload, obj, dispatch_table, buffer_callback)
-    return _parts(payload, out_of_band, fallback)
+    return _parts(payload, read_only, fallback)
 
 
 def _options_with_hooks(
@@ -323,26 +323,17 @@ def _is_of_tblib(reducer: Reducer) -> bool:
     return isinstance(module, str) and module.startswith("tblib.")
 
 
-class OutOfBand:
-    """Counts the buffers that a ``buffer_callback`` takes, for use in the pickle."""
+def _recording(callback: BufferCallback, read_only: list[bool]) -> BufferCallback:
+    """The callback; records of each buffer out of band whether it is read-only."""
 
-    def __init__(self, callback: BufferCallback | None) -> None:
-        self._callback = callback
-        #: For each buffer out of band, whether it is read-only.
-        self.read_only: list[bool] = []
-
-    @property
-    def take(self) -> BufferCallback | None:
-        """The ``buffer_callback`` for ``waybill.dumps``."""
-        return None if self._callback is None else self._take
-
-    def _take(self, buffer: PickleBuffer) -> object:
-        assert self._callback is not None
-        in_band = self._callback(buffer)
+    def take(buffer: PickleBuffer) -> object:
+        in_band = callback(buffer)
         if not in_band:
             with buffer.raw() as view:
-                self.read_only.append(view.readonly)
+                read_only.append(view.readonly)
         return in_band
+
+    return take
 
 
 # Opcodes of pickle, as in the standard library's pickletools: protocol 5, then
@@ -374,15 +365,18 @@ def _plain(value: object) -> bytes:
     return standard.dumps(value, 3)[len(_PROTOCOL) : -1]
 
 
-def stream(payload: bytes, out_of_band: OutOfBand | None = None) -> bytes:
+def stream(payload: bytes) -> bytes:
     """The pickle of a payload."""
-    return b"".join(_parts(payload, out_of_band))
+    return b"".join(_parts(payload, [], None))
 
 
 def _parts(
-    payload: bytes, out_of_band: OutOfBand | None, fallback: Fallback | None = None
+    payload: bytes, read_only: list[bool], fallback: Fallback | None
 ) -> tuple[bytes, bytes, bytes]:
-    """(bytes before the payload, the payload, bytes after it)."""
+    """(bytes before the payload, the payload, bytes after it).
+
+    ``read_only``: for each buffer out of band, whether it is read-only.
+    """
     size = len(payload)
     start = _START if fallback is None else _START_OR
     if size < 1 << 8:
@@ -392,8 +386,7 @@ def _parts(
     else:
         start += b"\x8e" + struct.pack("<Q", size)
     more = [] if fallback is None else [_plain(fallback)]
-    if out_of_band is not None and out_of_band.read_only:
-        read_only = out_of_band.read_only
+    if read_only:
         marks = (_NEXT_BUFFER + _READONLY_BUFFER * is_set for is_set in read_only)
         more.append(b"".join((b"(", *marks, b"t")))
     return start, payload, b"".join((*more, _TUPLES[len(more)], _CALL_AND_STOP))

@@ -78,7 +78,7 @@ def _dumps_plain(obj: object, protocol: int | None) -> bytes:
     """A pickle with all functions and classes by name. Raises anything without one."""
     file = io.BytesIO()
     pickler = _plain_pickler()(file, protocol)
-    pickler.by_value = modules_by_value() or set()
+    pickler.by_value = tuple(f"{name}." for name in modules_by_value() or ())
     pickler.dump(obj)
     return file.getvalue()
 
@@ -91,19 +91,13 @@ def _plain_pickler() -> Any:
     is_importable = cloudpickle._should_pickle_by_reference
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-        by_value: set[str]
+        by_value: tuple[str, ...]  # Names of modules, each with a dot behind it.
 
         def reducer_override(self, obj: Any) -> Any:
             if isinstance(obj, (FunctionType, type)) and (
-                not is_importable(obj) or self.is_by_value(obj.__module__)
+                not is_importable(obj) or f"{obj.__module__}.".startswith(self.by_value)
             ):
                 raise EncodeError("goes by value")
             return NotImplemented
-
-        def is_by_value(self, module: str) -> bool:
-            return any(
-                module == name or module.startswith(f"{name}.")
-                for name in self.by_value
-            )
 
     return Pickler
