@@ -167,8 +167,7 @@ def open_parts(
     /,
 ) -> object: ...
 
-#: The offset of the part that is the whole payload. The functions below accept this and
-#: the offsets that they return.
+#: The offset of the whole payload. The functions below take this and what they return.
 def root_part(file: object, /) -> int: ...
 
 #: Type, number of items, bytes, text, and of an array dtype and shape.
@@ -260,8 +259,7 @@ STANDARD_TYPES: str
 #: A handle of a policy. Raises ValueError for invalid text.
 def policy(rules: str, /) -> object: ...
 
-#: Warnings about a policy: a sentence for each rule that denies a name that a later
-#: rule allows by a wildcard.
+#: A sentence for each rule that denies a name which a later rule allows by a wildcard.
 def doubts(policy: object, /) -> list[str]: ...
 
 #: Whether a policy allows a request, and the rule that decided.

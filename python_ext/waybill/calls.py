@@ -152,8 +152,7 @@ def _parts_of(call: object) -> tuple[Callable[..., object], Sequence[Any], Any]:
 
 
 def _describe(error: BaseException) -> dict[str, object]:
-    """An exception as plain data, and in a payload of its own: a receiver whose policy
-    allows only data can read the rest."""
+    """An exception as data, and in a payload of its own that policies may refuse."""
     described: dict[str, object] = dict(
         zip(("type", "message", "traceback"), _texts_of(error), strict=True)
     )

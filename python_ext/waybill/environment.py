@@ -130,9 +130,8 @@ def _versions_of(modules: Iterable[str]) -> dict[str, str]:
 
 
 def _find_missing(names: Iterable[str], versions: Mapping[str, str] | None) -> set[str]:
-    """The modules among ``names`` that do not exist here; or, if ``versions`` is the
-    result of ``versions`` in another process, those that do not exist there: neither in
-    it nor in the standard library."""
+    """The modules among ``names`` that do not exist here; or in the process of which
+    ``versions`` tells: neither in it nor in the standard library."""
     if versions is None:
         search = _Search()
         return {name for name in names if search.missing_part(name)}

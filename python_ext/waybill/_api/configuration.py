@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     Source = Literal["auto"] | bool
     #: A device, as a str or a torch.device; or a map from devices of the sender.
     MapLocation = object | Mapping[str, object] | Callable[[str], object]
-    #: Names that differ in this process, as arguments of
-    #: ``waybill.environment.Renames``.
+    #: Names that differ in this process, or ``waybill.environment.Renames``.
     RenameRules = Mapping[str, str] | Renames
 
 #: The options that differ from their defaults, by name, as converted by
@@ -47,8 +46,7 @@ class Option(NamedTuple):
 
     #: Checks a value, and converts it to the form that calls use.
     convert: Callable[[Any], Any]
-    #: Whether engines forward it to their workers. False for secrets, and for values
-    #: that are valid in this process only.
+    #: Whether engines forward it. False for secrets, and values of this process.
     is_forwarded: bool = True
     #: Applies an option that is not an argument of calls; None restores the default.
     apply: Callable[[Any], object] | None = None
@@ -100,8 +98,7 @@ def _convert_warn_above(size: Any) -> int:
 
 
 def _convert_environment(is_sent: Any) -> Any:
-    """A function that describes the environment; 0 for no description, even from
-    ``save``, which sends one by default."""
+    """A function that describes the environment; 0 for none, even from ``save``."""
     if type(is_sent) is not bool:
         raise TypeError(f"environment should be True or False, got {is_sent!r}")
     return lazy.load("_environment.distributions").environment_of if is_sent else 0

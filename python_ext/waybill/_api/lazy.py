@@ -43,8 +43,8 @@ _loaded: dict[str, ModuleType] = {}
 
 
 def load(topic: str) -> ModuleType:
-    """A module of this package; always the same one in all threads, even if sys.modules
-    has changed. The extension calls it, too."""
+    """A module of this package, the same one even if sys.modules has changed. The
+    extension calls it, too."""
     module = _loaded.get(topic)
     if module is None:
         # The import lock lets only one of several threads load it.

@@ -15,8 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: ``ast.PyCF_ONLY_AST``. The module ``ast`` takes a millisecond to load, so nodes are
-#: recognized by the names of their types.
+#: ``ast.PyCF_ONLY_AST``. ``ast`` loads slowly, so types of nodes are known by names.
 _ONLY_AST = 0x400
 _MAX_TEXTS = 2048
 _MAX_LENGTH = 1024

@@ -30,9 +30,8 @@ class Tracker:
     """
 
     def __init__(self) -> None:
-        # By address: a reference, the id, whether the program of this process made the
-        # object, and the distance of the id from the content hash. The extension reads
-        # these dicts.
+        # By address: a reference, the id, whether this process made the object, the
+        # distance of the id from the content hash. The extension reads these dicts.
         self._ids: dict[int, tuple[ref[object], bytes, bool, int]] = {}
         self._objects: dict[bytes, ref[object]] = {}
         self._open: dict[bytes, object] = {}
@@ -70,8 +69,7 @@ class Tracker:
 
     def _number_of(self, cls: type) -> int:
         """The distance of the id of a class from its content hash, from those of its
-        bases: two classes of equal content but different bases must not share an id.
-        """
+        bases: classes of equal content and other bases must not share an id."""
         from waybill._classes.parts import is_made_in_c
         from waybill._core import is_importable
 

@@ -138,9 +138,8 @@ class _Memory:
 
 
 def copy_in_order(array):
-    """An equal array of the same type with contiguous items, in Fortran order if the
-    array has that, else in C order, and zeros in the padding of records. None if the
-    array is such an array already."""
+    """An equal array with contiguous items, in Fortran order if the array has that, and
+    zeros in the padding of records. None if the array is such an array already."""
     is_padded = _is_padded(array.dtype)
     if array.flags.forc and not is_padded:
         return None

@@ -38,8 +38,7 @@ def reduce_constant(obj):
 
 
 def place_of(obj):
-    """The result of a reducer that finds an object among the attributes of the context
-    that made it; None if it is not there."""
+    """The result of a reducer for an attribute of the context that made it, or None."""
     held = vars(obj) if isinstance(obj, type) else vars(type(obj))
     for key in _CONTEXT:
         context = held.get(key)

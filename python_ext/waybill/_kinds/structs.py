@@ -10,9 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: The key, in the namespace of a class that travels, of [fields, options, whether the
-#: class has `__post_init__`]: the class checks for that when it is made, and gets it
-#: only later.
+#: The key, in the namespace, of [fields, options, whether the class has
+#: `__post_init__`]: it checks for that when it is made, and gets it later.
 _STRUCT = "__struct__"
 _AFTER_INIT = "__post_init__"
 
@@ -27,21 +26,19 @@ def is_struct(cls: type) -> bool:
 def take_apart(cls: Any, namespace: dict[str, Any]) -> Any:
     """Adds the arguments of `make_struct` to a namespace; returns make_struct."""
     namespace.pop("__slots__", None)  # msgspec makes them from the fields.
+    bases = [base for base in cls.__bases__ if is_struct(base)]
     inherited: dict[str, Any] = {}
-    for base in reversed(cls.__bases__):
-        if is_struct(base):
-            inherited.update(_fields(base))
+    for base in reversed(bases):
+        inherited.update(_fields(base))
     fields = {}
     for name, (encoded, default) in _fields(cls).items():
         before = inherited.get(name)
         if before is None or before[0] != encoded or before[1] is not default:
             fields[name] = [encoded, *_default_argument(default)]
     own = _options(cls)
-    for base in cls.__bases__:
-        if is_struct(base):
-            given = _options(base)
-            own = {k: v for k, v in own.items() if given[k] != v}
-            break
+    for base in bases[:1]:
+        given = _options(base)
+        own = {k: v for k, v in own.items() if given[k] != v}
     if own.get("tag", ...) is None:
         own["tag"] = False  # Do not inherit the tag of the base.
     if set(fields) - set(cls.__match_args__):

@@ -101,8 +101,7 @@ def storage_of(view):
 
 
 def target_device(device):
-    """The device, a str, on which a storage of ``device`` is built. Raises DecodeError
-    if this process does not have it."""
+    """The device for a storage of ``device``. DecodeError if this process lacks it."""
     chosen = _core.chosen_devices()
     if isinstance(chosen, dict):
         kind, _, _ = device.partition(":")
@@ -193,8 +192,7 @@ def _bytes_of(storage):
 
 def _tensor_over(view):
     """A tensor of bytes over the memory of a memoryview, which must outlive it. Unlike
-    torch.frombuffer of the view, it does not warn of read-only memory; nothing writes
-    to it."""
+    torch.frombuffer of the view, it gives no warning of read-only memory."""
     import torch
 
     memory = (ctypes.c_ubyte * view.nbytes).from_address(_core.address_of(view))

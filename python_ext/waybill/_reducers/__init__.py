@@ -232,9 +232,8 @@ SELF_NAMED = frozenset(
 #: object there, and the names of the modules given by the caller.
 take_global_apart = _lazy_reducer("by_value", "take_global_apart")
 
-#: Reduces a thread-local or unlocked lock to a call that makes a new one, if it is a
-#: global of a module by value or an attribute of one of its classes. Returns None for
-#: any other object.
+#: Reduces a thread-local or unlocked lock to a call that makes a new one, where it is
+#: a global of a module by value or an attribute of a class of it. None for all else.
 fresh_global = _lazy_reducer("by_value", "fresh_global")
 
 #: Reduces an object whose ``__class__`` is not its type, such as a proxy or a mock.

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     #: conditional blocks; None outside of such blocks.
     Annotations: TypeAlias = list[tuple[str, ast.expr, int | None]]
 
-#: Closure variables of the compiler: the class namespace, and the set of conditional
-#: annotations that were executed.
+#: Closure variables: the class namespace, the executed conditional annotations.
 _CLASS_DICT, _CONDITIONS = "__classdict__", "__conditional_annotations__"
 _NAME = "__annotate__"
 #: As ``annotationlib.Format.VALUE``.
@@ -141,17 +140,13 @@ def _function_text(unit: Unit) -> str:
         if unit.free_names and own not in unit.free_names and unit.flags & IN_CLASS:
             heads.append(f"global {own}")
         heads.append(f"class {own}:")
-    lines = []
-    level = 0
+    heads.append(f"def {_NAME}(format, /):")
+    heads += "if format > 2: raise NotImplementedError", "return {}"
+    text, level = "", 0
     for head in heads:
-        lines.append(" " * level + head)
+        text += f"{' ' * level}{head}\n"
         level += head[-1] == ":"
-    lines += [
-        f"{' ' * level}def {_NAME}(format, /):",
-        f"{' ' * level} if format > 2: raise NotImplementedError",
-        f"{' ' * level} return {{}}",
-    ]
-    return "\n".join(lines) + "\n"
+    return text
 
 
 def _if_executed(number: int, key: ast.expr, value: ast.expr) -> ast.expr:

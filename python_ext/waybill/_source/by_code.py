@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 def record(table: dict[int, Any], code: CodeType, *values: Any) -> None:
-    """Adds (weak reference to ``code``, *values) to a table, under ``id(code)``. The
-    entry is removed when the code object dies."""
+    """Adds (weak reference to ``code``, *values) to a table until the code dies."""
     entry: Any = reference_from(code, (table, id(code))), *values
     table[id(code)] = entry
 

@@ -12,8 +12,7 @@ ATTRIBUTES_TO_DROP = frozenset(
         "__static_attributes__",
         # 3.13: the line of the class statement; travels apart, as lines of code do.
         "__firstlineno__",
-        # 3.14: the attribute in which type() stores ``__annotate__``. That function
-        # travels as a unit, or as evaluated annotations.
+        # 3.14: ``__annotate__`` as stored. It travels as a unit, or as its result.
         "__annotate_func__",
         # 3.14: the cached result of that function.
         "__annotations_cache__",

@@ -114,17 +114,15 @@ def _mismatch(detail: str) -> Exception:
 
 
 def set_annotations(function: FunctionType, annotate: Any) -> None:
-    """Evaluates deferred annotations (PEP 649) of Python 3.14 or later, for a Python
-    that stores annotations in a dict."""
+    """Evaluates deferred annotations (PEP 649), for a Python that stores a dict."""
     function.__annotations__ = _evaluated(annotate)
 
 
 def _evaluated(annotate: Any) -> dict[str, Any]:
     entry = find_entry(_annotations, annotate.__code__)
     if entry is None:
-        # The source has no annotations for this function. That of a dataclass's
-        # __init__ uses modules of its own version; it is generated again with the
-        # method.
+        # The source has no annotations for it. That of a dataclass's __init__ uses
+        # modules of its own version, and is generated again with the method.
         try:
             return dict(annotate(1))
         except (AttributeError, NameError):
@@ -150,8 +148,7 @@ def make_class(
 
 
 def class_attribute(name: str, value: Any) -> tuple[str, Any] | None:
-    """(name, value) of the attribute that this Python uses for a class attribute from
-    another Python; None to drop it."""
+    """The form here of (name, value), a class attribute of another Python, or None."""
     if name in ATTRIBUTES_TO_DROP:
         return None
     if name == "__subclasshook__" and _is_protocol_hook(value):

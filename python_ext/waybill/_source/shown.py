@@ -63,9 +63,8 @@ class ShownLines(Sequence[str]):
 
 
 def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
-    """Records the unit of a received code object, whose code begins at ``first_line``,
-    and makes its file show the source. The extension calls it for code that runs
-    here."""
+    """Records the unit of a received code object, and makes its file show the source.
+    The extension calls it for code that runs here."""
     record_source(unit, code, first_line)
     file = code.co_filename
     if file in _NAMES_OF_MANY:

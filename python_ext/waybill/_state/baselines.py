@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 
-#: A number for each class, by id, that changes whenever a payload changes the baseline.
-#: The extension compares it.
+#: A number for each class, by id; it changes with the baseline. The extension reads it.
 SERIALS: dict[bytes, int] = {}
 #: Ids of classes that the extension used without reading the table: recently used.
 USES: dict[bytes, None] = {}

@@ -268,8 +268,7 @@ _FILES = (io.FileIO, io.BufferedWriter, io.BufferedRandom, io.BytesIO)
 def read_single_payload(
     read: Read, incoming: IncomingPayload, read_into: ReadInto | None
 ) -> bytearray:
-    """Reads the head of a payload that should be the only content of its file. If it is
-    not, the result is refused by `loads`."""
+    """Reads the head of a payload; `loads` refuses the result if anything follows."""
     try:
         data = incoming.read(read, read_into)
     except EOFError:

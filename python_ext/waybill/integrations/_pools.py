@@ -210,8 +210,7 @@ def clear_record(folder: str) -> None:
 
 
 def pop_record(folder: str, pid: int) -> tuple[int, int] | None:
-    """Reads and deletes the record of a process: the job and the index of its task, or
-    None if it has no task or no record."""
+    """Takes the record of a process: job and index of its task; None without one."""
     path = os.path.join(folder, str(pid))
     try:
         with open(path, "rb") as file:

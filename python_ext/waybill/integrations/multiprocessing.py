@@ -34,8 +34,7 @@ _patches = Patches()
 
 def install(**options: Any) -> None:
     """Makes this process and its children use waybill in pools, queues, pipes, managers
-    and ProcessPoolExecutors. Options are those of ``waybill.configure``, for children
-    too."""
+    and ProcessPoolExecutors. Options are those of ``waybill.configure``, for all."""
     _following.set_options(options)
     if _patches:
         return

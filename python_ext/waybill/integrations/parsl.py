@@ -99,9 +99,8 @@ class LastWord(WaybillSerializer):
 
 
 def _body(data: Any) -> bytes:
-    """Three parts: the options for workers; the texts that describe an exception, for a
-    client that cannot load it; and a payload. The first two have their length in
-    front."""
+    """The options for workers, the texts of an exception for a client that cannot load
+    it, and a payload. The first two have their length in front."""
     from parsl.app.errors import RemoteExceptionWrapper
 
     described = b""
