@@ -32,7 +32,6 @@ from waybill._state.baselines import TABLE, Baseline, ClassChange, snapshots_in
 from waybill._state.received_classes import (
     NewClass,
     ReceivedClass,
-    RepeatedClass,
     merge_class,
     other_methods,
     record_baseline,
@@ -66,7 +65,8 @@ class Merge:
         self._resets, self._side = resets, side
         self._received: dict[bytes, ReceivedClass] = {}
         self._new: dict[bytes, NewClass] = {}
-        self._repeated: list[RepeatedClass] = []
+        #: Those whose state is that of the last payload.
+        self._repeated: list[ReceivedClass] = []
         self._modules: ReceivedModules | None = None
         #: Enumerations, by id, with the members that this payload has added to them.
         self._members: dict[bytes, tuple[Any, list[str]]] = {}
@@ -147,8 +147,8 @@ class Merge:
         if before is not None and home_state is Ellipsis and written is None:
             same = self._unchanged_snapshots(cls, before, metadata, attributes)
             if same is not None:
-                repeated = RepeatedClass(identity, cls, before, same, attributes, size)
-                self._repeated.append(repeated)
+                given = identity, cls, size, before, metadata, attributes
+                self._repeated.append(ReceivedClass(*given, same, same))
                 return
         state: dict[str, Snapshot] = {}
         snapshots: dict[str, Snapshot] | None = None
@@ -159,16 +159,16 @@ class Merge:
         self._received[identity] = ReceivedClass(
             identity,
             cls,
-            existed,
-            is_home,
+            size,
+            before,
+            metadata,
             attributes,
             state,
             snapshots,
-            metadata,
+            existed,
+            is_home,
             _members_of(cls, namespace, home_state),
-            size,
             home_state,
-            before,
         )
 
     def _unchanged_snapshots(
@@ -260,8 +260,10 @@ class Merge:
         for repeated in self._repeated:
             # Code that ran since may have loaded another payload of the class.
             if repeated.last() is not repeated.before:
-                snapshots = self._snapshots_of(repeated.attributes, repeated.last())
-                self._received[repeated.identity] = repeated.as_received(snapshots)
+                state = self._snapshots_of(repeated.attributes, repeated.last())
+                self._received[repeated.identity] = repeated._replace(
+                    state=state, snapshots=state, before=repeated.last()
+                )
         received_classes = list(self._received.values())
         others = {}
         for received in received_classes:
@@ -303,7 +305,7 @@ class Merge:
             raise
         dropped: list[object] = []
         for repeated in self._repeated:
-            dropped += repeated.record_baseline()
+            dropped += repeated.record_methods()
         for new in new_classes:
             dropped += TABLE.put(new.identity, new, True)
         for received in received_classes:
@@ -329,8 +331,7 @@ class Merge:
             repeated.replace_methods(undo)
         for received in received_classes:
             # Another thread may have made the class since.
-            has_baseline = TABLE.of(received.identity, received.cls) is not None
-            if received.existed or has_baseline:
+            if received.existed or received.last() is not None:
                 side = self._side_of(received.cls)
                 changes += merge_class(received, side, others, undo)
         if self._modules is not None:

@@ -57,113 +57,27 @@ class ReceivedClass(NamedTuple):
 
     identity: bytes
     cls: Any
-    existed: bool
-    #: Whether the program of this process made the class.
-    is_home: bool
+    size: int
+    #: The baseline when the class was complete.
+    before: Baseline | None
+    metadata: dict[str, Any]
     #: The state of the class at the sender: values, and snapshots of them.
     attributes: dict[str, Any]
     state: dict[str, Snapshot]
     #: The state that the home process sent last; None if the sender does not know it.
     snapshots: dict[str, Snapshot] | None
-    metadata: dict[str, Any]
+    existed: bool = True
+    #: Whether the program of this process made the class.
+    is_home: bool = False
     #: Names of members of an enumeration; None if the sender is not its home.
-    members: frozenset[str] | None
-    size: int
+    members: frozenset[str] | None = frozenset()
     #: The last value of the node, or Ellipsis: docs/wire_format.md.
-    home_state: Any
-    #: The baseline when the class was complete.
-    before: Baseline | None
-
-
-class NewClass(NamedTuple):
-    """A class that this process has not had before.
-
-    It becomes the baseline of the class, whose snapshots are taken when they are first
-    read. Most classes are received once, or without a change.
-    """
-
-    identity: bytes
-    cls: Any
-    name: str
-    bases: list[Any]
-    namespace: dict[str, Any]
-    attributes: dict[str, Any]
-    size: int
-
-    def is_fixed(self) -> bool:
-        """Whether later snapshots are equal to those of now: all values are methods, or
-        cannot change."""
-        if type(self.cls) is not type or not self.bases:
-            return False
-        for base in self.bases:
-            if not isinstance(base, type):
-                return False
-        attributes = self.attributes
-        for name in attributes:
-            value = attributes[name]
-            if type(value) not in PLAIN and not is_method(value):
-                return False
-        return type(self.namespace.get("__doc__")) in PLAIN
-
-    def baseline(self) -> Baseline:
-        snapshots, attributes = {}, self.attributes
-        for name in attributes:
-            snapshots[name] = snapshot_of(name, attributes[name])
-        metadata = sent_metadata(
-            self.cls, self.name, self.bases, self.namespace, attributes
-        )
-        return Baseline(self.cls, snapshots, metadata, frozenset(), self.size)
-
-    def as_received(self) -> ReceivedClass:
-        """The class as one to merge into the state of another payload since."""
-        baseline = self.baseline()
-        snapshots = baseline.snapshots or {}
-        return ReceivedClass(
-            self.identity,
-            self.cls,
-            False,
-            False,
-            self.attributes,
-            snapshots,
-            snapshots,
-            baseline.metadata,
-            None,
-            self.size,
-            ...,
-            None,
-        )
-
-
-class RepeatedClass(NamedTuple):
-    """A class whose state in the payload is that of the last payload."""
-
-    identity: bytes
-    cls: Any
-    before: Baseline
-    #: The snapshots of the baseline.
-    snapshots: dict[str, Snapshot]
-    attributes: dict[str, Any]
-    size: int
+    home_state: Any = ...
 
     def last(self) -> Baseline | None:
         return TABLE.of(self.identity, self.cls)
 
-    def as_received(self, snapshots: dict[str, Snapshot]) -> ReceivedClass:
-        """The class as one to merge into the state of another payload since."""
-        return ReceivedClass(
-            self.identity,
-            self.cls,
-            True,
-            False,
-            self.attributes,
-            snapshots,
-            snapshots,
-            self.before.metadata,
-            frozenset(),
-            self.size,
-            ...,
-            self.last(),
-        )
+    # ---- Of a class whose state in the payload is that of the last payload.
 
     def replace_methods(self, undo: Undo) -> None:
         """Sets the methods of the payload, whose functions have its globals.
@@ -174,19 +88,19 @@ class RepeatedClass(NamedTuple):
         if self.last() is not self.before:
             return
         cls, own = self.cls, vars(self.cls)
-        for name in self.snapshots:
-            last = self.snapshots[name]
+        for name in self.state:
+            last = self.state[name]
             if last.kind is Kind.METHOD and own.get(name) is last.value:
                 # Its metaclass is `type`, which refuses no attribute.
                 setattr(cls, name, self.attributes[name])
                 undo.append((_restore, (cls, name, last.value)))
 
-    def record_baseline(self) -> list[object]:
-        """Records the methods. Returns objects to release after the lock."""
+    def record_methods(self) -> list[object]:
+        """Records them in the baseline. Returns objects to release after the lock."""
         dropped: list[object] = []
         if self.last() is self.before:
-            for name in self.snapshots:
-                last = self.snapshots[name]
+            for name in self.state:
+                last = self.state[name]
                 if last.kind is Kind.METHOD:
                     dropped.append(last.value)
                     last.value = self.attributes[name]
@@ -224,7 +138,7 @@ def merge_class(
             _set(cls, name, found[name], undo, own_attribute(cls, name))
             changes.append(ClassChange(cls, name, "set"))
         return changes
-    baseline = TABLE.of(received.identity, cls)
+    baseline = received.last()
     if baseline is not None and baseline.snapshots is None:
         baseline = None
     state = received.snapshots
@@ -372,7 +286,7 @@ def _conflict(cls: Any, name: str, error: Exception) -> Exception:
 
 def record_baseline(received: ReceivedClass) -> list[object]:
     """Makes the received state the baseline. Returns what to release after the lock."""
-    old = TABLE.of(received.identity, received.cls)
+    old = received.last()
     snapshots, metadata = received.snapshots, received.metadata
     members, before = received.members, {}
     differs = old is None
