@@ -7,10 +7,15 @@ tests/libraries/test_derived_of_libraries.py.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import sys
+import typing
 from collections.abc import Callable
 from typing import Any
+
+from waybill._classes.annotations import code_of_annotation
+from waybill._core import is_importable
 
 
 def derive_when_asked(cls: Any) -> None:
@@ -116,12 +121,6 @@ def _names_in(
     Includes names in annotations of classes by value that a receiver cannot look up.
     Names without a value are added to ``unknown``.
     """
-    import builtins
-    import typing
-
-    from waybill._classes.annotations import code_of_annotation
-    from waybill._core import is_importable
-
     found: dict[str, Any] = {}
     left = [(annotation, namespaces, "") for annotation in annotations]
     visited: set[int] = set()
@@ -155,15 +154,12 @@ def _names_in(
 
 
 def _annotations_of_class(cls: type) -> list[Any]:
-    from waybill._core import is_importable
-
     found: list[Any] = []
     for base in cls.__mro__:
         if not is_importable(base):
             found += _annotations_of(base)
-    for field in getattr(cls, "__pydantic_fields__", {}).values():
-        found.append(field.annotation)
-    return found
+    fields = getattr(cls, "__pydantic_fields__", {}).values()
+    return found + [field.annotation for field in fields]
 
 
 def _annotations_of(obj: Any) -> list[Any]:

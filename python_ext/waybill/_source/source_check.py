@@ -8,6 +8,7 @@ Tested by tests/python/source/test_source_check.py.
 
 from __future__ import annotations
 
+from waybill import _core
 from waybill._api.named_tuples import NamedTuple
 from waybill._source import code_equality
 from waybill._source.compiling import compile_unit
@@ -39,8 +40,6 @@ def check_sources(head: Buffer) -> list[SourceCheck]:
     Raises DecodeError if the head is malformed, and PythonMismatchError if another
     version of Python made the code.
     """
-    from waybill import _core
-
     return [
         SourceCheck(
             code.co_qualname,

@@ -355,14 +355,12 @@ def prepend_call(first: FirstCall, data: bytes) -> bytes:
     return b"".join((_PROTOCOL, *pushed, b"R0", data[len(_PROTOCOL) :]))
 
 
-@functools.cache
-def _name(function: Callable[[Any], object]) -> bytes:
-    return _plain(function)
-
-
 def _plain(value: object) -> bytes:
     """The opcodes that push a plain value, or a global by its name."""
     return standard.dumps(value, 3)[len(_PROTOCOL) : -1]
+
+
+_name = functools.cache(_plain)
 
 
 def stream(payload: bytes) -> bytes:
