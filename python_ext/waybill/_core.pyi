@@ -199,22 +199,14 @@ def find_path(file: object, path: str, /) -> int: ...
 #: Builds a part, with arrays that are views of `memory`, a mapping of the same file.
 #: `is_whole` compares digests; else they are compared only if a signature is required.
 def load_part(
-    file: object,
-    offset: int,
-    memory: memoryview,
-    is_whole: bool,
-    options: Options,
-    /,
+    file: object, offset: int, memory: memoryview, is_whole: bool, options: Options, /
 ) -> Any: ...
 
 # For waybill.explain(). An `explanation` is a capsule.
 
 #: `progress` is called with objects and bytes at intervals.
 def explain(
-    obj: object,
-    options: Options,
-    progress: Callable[[int, int], object] | None,
-    /,
+    obj: object, options: Options, progress: Callable[[int, int], object] | None, /
 ) -> object: ...
 
 #: Bytes of the payload, and the number of parts that are only counted in their parents.

@@ -8,13 +8,7 @@ import json
 import sys
 
 import waybill
-from waybill._commands import (
-    DIFFERENT,
-    FINE,
-    UNREADABLE,
-    output,
-    report_refusal,
-)
+from waybill._commands import DIFFERENT, FINE, UNREADABLE, output, report_refusal
 from waybill._core import printable_text
 from waybill._source.source_check import SourceCheck, check_sources
 

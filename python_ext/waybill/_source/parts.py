@@ -35,10 +35,7 @@ _NOT_OF_SOURCE = ATTRIBUTES_TO_DROP | {
 }
 
 #: Attributes of a TypedDict, with the values that stand for nothing in the source.
-_DEFAULTS: dict[str, object] = {
-    "__readonly_keys__": frozenset(),
-    "__closed__": None,
-}
+_DEFAULTS: dict[str, object] = {"__readonly_keys__": frozenset(), "__closed__": None}
 
 
 def parts_by_source(parts: tuple[Any, ...], cls: type) -> tuple[Any, ...]:

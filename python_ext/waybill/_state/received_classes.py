@@ -41,14 +41,7 @@ if TYPE_CHECKING:
 
 #: Attributes that ctypes and SQLAlchemy set when they make a class; never set again.
 _MADE_WITH = frozenset(
-    {
-        "_fields_",
-        "_anonymous_",
-        "_pack_",
-        "_align_",
-        "__mapper__",
-        "_sa_class_manager",
-    }
+    {"_fields_", "_anonymous_", "_pack_", "_align_", "__mapper__", "_sa_class_manager"}
 )
 
 
@@ -124,10 +117,7 @@ def other_methods(received: ReceivedClass) -> set[str]:
 
 
 def merge_class(
-    received: ReceivedClass,
-    side: str | None,
-    others: dict[bytes, set[str]],
-    undo: Undo,
+    received: ReceivedClass, side: str | None, others: dict[bytes, set[str]], undo: Undo
 ) -> list[ClassChange]:
     """Merges the payload into a class that this process had."""
     cls = received.cls

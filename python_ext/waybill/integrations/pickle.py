@@ -208,9 +208,7 @@ class Pickler:
 
 
 def dumps_with_hooks(
-    obj: object,
-    dispatch_table: Reducers | None,
-    buffer_callback: BufferCallback | None,
+    obj: object, dispatch_table: Reducers | None, buffer_callback: BufferCallback | None
 ) -> bytes:
     """``dumps`` with reducers of an engine."""
     return b"".join(_parts_with_hooks(obj, None, dispatch_table, buffer_callback))
