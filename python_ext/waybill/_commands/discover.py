@@ -9,19 +9,8 @@ import sys
 from collections.abc import Sequence
 
 import waybill
-from waybill._commands import (
-    FINE,
-    RAISED_IN_PYTHON,
-    UNREADABLE,
-    add_current_folder,
-    bold,
-    describe,
-    find_object,
-    output,
-    redirect_other_output,
-    report_failure,
-    sources,
-)
+from waybill import _commands as cli
+from waybill._commands import output, sources
 from waybill._commands import survey as surveys
 from waybill._commands.functions import function_behind
 
@@ -91,7 +80,7 @@ def as_table(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         for row in rows
     ]
-    return [bold(head), *lines]
+    return [cli.bold(head), *lines]
 
 
 def print_records(
@@ -121,11 +110,11 @@ def print_survey(survey: surveys.Survey, items: int) -> None:
     output.write("\n".join(as_table(rows)))
     print_more(len(needs) - items)
     if survey.failures:
-        output.write("\n" + bold(f"failures ({len(survey.failures)})"))
+        output.write("\n" + cli.bold(f"failures ({len(survey.failures)})"))
         for failure in survey.failures[:items]:
             output.write(f"  {failure.module}: {failure.error:.200}")
         print_more(len(survey.failures) - items)
-    output.write("\n" + bold(f"{survey.target}, {survey.how}"))
+    output.write("\n" + cli.bold(f"{survey.target}, {survey.how}"))
     for name, value in counts(survey).items():
         output.write(f"  {name:<12}{'-' if value is None else value:>10}")
 
@@ -188,11 +177,11 @@ def run(options: argparse.Namespace) -> int:
     if options.no_colours:
         os.environ["NO_COLOR"] = "1"  # Also for imported modules.
     if options.package is not None or not is_path(options.target):
-        add_current_folder()
+        cli.add_current_folder()
     try:  # Importing a module can do anything.
         if is_function:
-            with redirect_other_output():
-                found = function_behind(find_object(options.target))
+            with cli.redirect_other_output():
+                found = function_behind(cli.find_object(options.target))
             records = waybill.imports(found, by_value=True)
         else:
             survey = make_survey(options)
@@ -200,20 +189,22 @@ def run(options: argparse.Namespace) -> int:
         raise
     except sources.NoSourceError as error:
         target = options.package or options.target
-        report_failure("unreadable", describe_no_source(error, target), options.json)
-        return UNREADABLE
+        detail = describe_no_source(error, target)
+        cli.report_failure("unreadable", detail, options.json)
+        return cli.UNREADABLE
     except BaseException as error:
-        report_failure("raised", describe(error), options.json)
-        return RAISED_IN_PYTHON
+        cli.report_failure("raised", cli.describe(error), options.json)
+        return cli.RAISED_IN_PYTHON
     if not is_function:
         if options.json:
             output.write(survey_as_json(survey))
         else:
             print_survey(survey, options.items)
         # No module could be examined: the survey failed as a whole.
-        return FINE if survey.modules or not survey.failures else RAISED_IN_PYTHON
+        has_failed = survey.failures and not survey.modules
+        return cli.RAISED_IN_PYTHON if has_failed else cli.FINE
     if options.json:
         output.write(json.dumps([as_dict(record) for record in records], indent=2))
     else:
         print_records(records, options.target, options.items)
-    return FINE
+    return cli.FINE

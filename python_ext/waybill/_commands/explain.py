@@ -8,17 +8,8 @@ import os
 from typing import Any
 
 import waybill
-from waybill._commands import (
-    FINE,
-    RAISED_IN_PYTHON,
-    UNREADABLE,
-    add_current_folder,
-    describe,
-    find_object,
-    output,
-    redirect_other_output,
-    report_failure,
-)
+from waybill import _commands as cli
+from waybill._commands import output
 from waybill._commands.progress import Progress
 from waybill._core import printable_text
 
@@ -56,10 +47,10 @@ def run(options: argparse.Namespace) -> int:
     api: Any = waybill
     if options.no_colours:
         os.environ["NO_COLOR"] = "1"  # Also for imported modules.
-    add_current_folder()
+    cli.add_current_folder()
     try:  # Importing a module can do anything, and so can methods of its objects.
-        with redirect_other_output(), Progress(2) as progress:
-            found = find_object(options.target)
+        with cli.redirect_other_output(), Progress(2) as progress:
+            found = cli.find_object(options.target)
             progress.step(f"objects of {options.target}")
 
             def show_count(objects: int, _: int) -> None:
@@ -77,14 +68,14 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        report_failure("raised", describe(error), options.json)
-        return RAISED_IN_PYTHON
+        cli.report_failure("raised", cli.describe(error), options.json)
+        return cli.RAISED_IN_PYTHON
     if options.html is not None:
         try:
             explanation.to_html(options.html)
         except OSError as error:
             detail = f"{printable_text(options.html)}: {error.strerror}"
-            report_failure("unreadable", detail, options.json)
-            return UNREADABLE
+            cli.report_failure("unreadable", detail, options.json)
+            return cli.UNREADABLE
     output.write(text.rstrip("\n"))
-    return FINE
+    return cli.FINE

@@ -10,23 +10,10 @@ import types
 from typing import Any, NamedTuple
 
 import waybill
+from waybill import _commands as cli
 from waybill import _core, security
 from waybill._api.load_options import load_options_of
-from waybill._commands import (
-    BAD_SIGNATURE,
-    FINE,
-    RAISED_IN_PYTHON,
-    REFUSED,
-    UNREADABLE,
-    USAGE,
-    add_current_folder,
-    format_traceback,
-    message_of,
-    output,
-    print_failure,
-    report_failure,
-    report_refusal,
-)
+from waybill._commands import output
 from waybill._environment.renames import Renames
 from waybill._streams.files import decoded, read_single_payload
 from waybill._streams.incoming import IncomingPayload
@@ -154,36 +141,36 @@ def report_error(error: BaseException, as_json_too: bool, code: int) -> int:
     """Reports an error in the form for its type; returns `code`."""
     output.flush()  # Output of the payload comes before its error.
     if isinstance(error, UsageError):
-        report_failure("usage", str(error), as_json_too)
+        cli.report_failure("usage", str(error), as_json_too)
     elif isinstance(error, NotJson):
         detail = f"the result cannot be written as JSON: {error}"
-        report_failure("not_json", detail, as_json_too)
-    elif isinstance(error, waybill.DecodeError) and code != RAISED_IN_PYTHON:
-        report_refusal(error, as_json_too)
+        cli.report_failure("not_json", detail, as_json_too)
+    elif isinstance(error, waybill.DecodeError) and code != cli.RAISED_IN_PYTHON:
+        cli.report_refusal(error, as_json_too)
     else:
-        name, trace = type(error).__name__, format_traceback(error)
+        name, trace = type(error).__name__, cli.format_traceback(error)
         output.write_error(trace)
         if as_json_too:
-            print_failure(type=name, message=message_of(error), traceback=trace)
+            cli.print_failure(type=name, message=cli.message_of(error), traceback=trace)
     return code
 
 
 def exit_code_of(error: BaseException) -> int:
     """The exit code for an error of the command itself, or of loading."""
     for kind, code in (
-        (UsageError, USAGE),
-        (waybill.PolicyError, REFUSED),
-        (waybill.SignatureError, BAD_SIGNATURE),
-        (waybill.DecodeError, UNREADABLE),
+        (UsageError, cli.USAGE),
+        (waybill.PolicyError, cli.REFUSED),
+        (waybill.SignatureError, cli.BAD_SIGNATURE),
+        (waybill.DecodeError, cli.UNREADABLE),
     ):
         if isinstance(error, kind):
             return code
-    return RAISED_IN_PYTHON
+    return cli.RAISED_IN_PYTHON
 
 
 def interrupted(error: KeyboardInterrupt) -> KeyboardInterrupt:
     """The same error, after its traceback in the payload is printed."""
-    output.write_error(format_traceback(error))
+    output.write_error(cli.format_traceback(error))
     return error
 
 
@@ -217,11 +204,11 @@ def run(options: argparse.Namespace) -> int:
     except (OSError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or "out of memory"
         detail = f"{_core.printable_text(options.file)}: {reason}"
-        report_failure("unreadable", detail, options.json)
-        return UNREADABLE
+        cli.report_failure("unreadable", detail, options.json)
+        return cli.UNREADABLE
     # SystemExit and the like count as raised, too: they end the payload, not the
     # command. Only the user's own Ctrl-C ends the command.
-    add_current_folder()
+    cli.add_current_folder()
     try:
         loaded = decoded(
             data, arriving.stored, policy=policy, keys=keys, renames=renames
@@ -236,7 +223,7 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt as error:
         raise interrupted(error) from None
     except BaseException as error:
-        code = USAGE if isinstance(error, UsageError) else RAISED_IN_PYTHON
+        code = cli.USAGE if isinstance(error, UsageError) else cli.RAISED_IN_PYTHON
         return report_error(error, options.json, code)
     output.write(text)
-    return FINE
+    return cli.FINE
