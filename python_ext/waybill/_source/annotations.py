@@ -12,15 +12,9 @@ import ast
 from types import CodeType, FunctionType
 
 from waybill._classes.parts import mangle
-from waybill._source import quiet
+from waybill._source import quiet, units
 from waybill._source.index import iterate_annotations
-from waybill._source.units import (
-    ANNOTATE,
-    CLASS_ANNOTATE,
-    CO_FUNCTION,
-    IN_CLASS,
-    UnitError,
-)
+from waybill._source.units import UnitError
 from waybill._source.wrapping import indent_of
 
 TYPE_CHECKING = False
@@ -48,7 +42,7 @@ def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
         return dict(annotate(_VALUE))
     except Exception:
         found: dict[str, Any] = {}
-    if unit.kind not in (ANNOTATE, CLASS_ANNOTATE):
+    if unit.kind not in (units.ANNOTATE, units.CLASS_ANNOTATE):
         return found
     pairs, line = _read_annotations(unit)
     cells = dict(
@@ -75,7 +69,7 @@ def compile_annotations(unit: Unit) -> tuple[CodeType, int]:
 
 def _read_annotations(unit: Unit) -> tuple[Annotations, int]:
     """The annotations, and the line of the parsed text at which the unit begins."""
-    if unit.kind == CLASS_ANNOTATE:
+    if unit.kind == units.CLASS_ANNOTATE:
         below = " " if unit.column else "\n"
         tree = quiet.parse_quietly(f"class _:{below}{unit.text}\n")
         found = list(_class_annotations(tree.body[0].body))
@@ -124,7 +118,7 @@ def _compile(pairs: Annotations, unit: Unit, line: int) -> CodeType:
         )
     tree = ast.fix_missing_locations(module)
     code = quiet.compile_quietly(tree, 0, unit.optimization)
-    while code.co_name != _NAME or code.co_flags & CO_FUNCTION != CO_FUNCTION:
+    while code.co_name != _NAME or not units.is_function(code):
         code = next(k for k in code.co_consts if type(k) is CodeType)
     made_code: CodeType = code.replace(co_varnames=("format", *code.co_varnames[1:]))
     return made_code
@@ -133,11 +127,11 @@ def _compile(pairs: Annotations, unit: Unit, line: int) -> CodeType:
 def _function_text(unit: Unit) -> str:
     """The function without annotations, in scopes that define its free variables."""
     heads = []
-    own = unit.class_name
-    if unit.free_names:
-        heads.append(f"def _({','.join(unit.free_names)}):")
+    own, free = unit.class_name, unit.free_names
+    if free:
+        heads.append(f"def _({','.join(free)}):")
     if own is not None:
-        if unit.free_names and own not in unit.free_names and unit.flags & IN_CLASS:
+        if free and own not in free and unit.flags & units.IN_CLASS:
             heads.append(f"global {own}")
         heads.append(f"class {own}:")
     heads.append(f"def {_NAME}(format, /):")

@@ -7,22 +7,11 @@ Tested by tests/python/source/test_proving.py and tests/python/source/test_annot
 
 from __future__ import annotations
 
+from waybill._source import units
 from waybill._source.by_code import codes_in
 from waybill._source.compiling import FEATURES
 from waybill._source.index import DEFERRED
-from waybill._source.units import (
-    ANNOTATE,
-    CLASS_ANNOTATE,
-    CO_ITERABLE_COROUTINE,
-    CO_NESTED,
-    DEF,
-    IN_CLASS,
-    ITERABLE_COROUTINE,
-    LAMBDA,
-    NAMES_SUPER,
-    NESTED,
-    Unit,
-)
+from waybill._source.units import Unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,13 +58,13 @@ def _function_unit(source: Source, index: Index, place: Place, code: CodeType) -
     scope = place.scope
     if not place.is_lambda:
         unit = _make_unit(
-            index, DEF, source.lines(place.line, place.end_line), scope, code
+            index, units.DEF, source.lines(place.line, place.end_line), scope, code
         )
         return unit._replace(decorator_lines=place.line - code.co_firstlineno)
     text = source.slice(place.line, place.column, place.end_line, place.end_column)
     # Versions differ in the scopes around expressions, so ask the code object.
-    nested = bool(code.co_flags & CO_NESTED)
-    unit = _make_unit(index, LAMBDA, text, scope._replace(nested=nested), code)
+    nested = bool(code.co_flags & units.CO_NESTED)
+    unit = _make_unit(index, units.LAMBDA, text, scope._replace(nested=nested), code)
     return unit._replace(column=place.column)
 
 
@@ -85,7 +74,7 @@ def _annotations_unit(
     """A unit of the header of a function, with ``pass`` for a body."""
     place = annotated.place
     header = source.slice(place.line, 0, place.end_line, place.end_column)
-    unit = _make_unit(index, ANNOTATE, f"{header}pass", place.scope, code)
+    unit = _make_unit(index, units.ANNOTATE, f"{header}pass", place.scope, code)
     return unit._replace(
         qualified_name=qualified_by_function(unit.qualified_name, annotated.name)
     )
@@ -120,7 +109,7 @@ def _class_annotations_unit(
         parts.append(closing)
         next_line = end_line + closing.count("\n")
         next_column = end_column + len(closing.encode()) if "\n" not in closing else 1
-    unit = _make_unit(index, CLASS_ANNOTATE, "".join(parts), place.scope, code)
+    unit = _make_unit(index, units.CLASS_ANNOTATE, "".join(parts), place.scope, code)
     return unit._replace(column=pieces[0][1]) if is_one_line else unit
 
 
@@ -142,13 +131,13 @@ def _make_unit(
         scope.in_class or "__class__" in code.co_freevars or "__" in text
     ):
         own_class = None
-    flags = IN_CLASS if scope.in_class else 0
+    flags = units.IN_CLASS if scope.in_class else 0
     if scope.nested:
-        flags |= NESTED
+        flags |= units.NESTED
     if index.names_super and "super" in names:
-        flags |= NAMES_SUPER
-    if code.co_flags & CO_ITERABLE_COROUTINE:
-        flags |= ITERABLE_COROUTINE
+        flags |= units.NAMES_SUPER
+    if code.co_flags & units.CO_ITERABLE_COROUTINE:
+        flags |= units.ITERABLE_COROUTINE
     return Unit(
         kind=kind,
         text=text,

@@ -8,19 +8,9 @@ import __future__
 
 from types import CodeType
 
-from waybill._source import limits, quiet
+from waybill._source import limits, quiet, units
 from waybill._source.index import DEFERRED, LAMBDA_NAME
-from waybill._source.units import (
-    ANNOTATE,
-    CLASS_ANNOTATE,
-    CO_FUNCTION,
-    CO_ITERABLE_COROUTINE,
-    GENERATED,
-    ITERABLE_COROUTINE,
-    LAMBDA,
-    NoRoomError,
-    UnitError,
-)
+from waybill._source.units import NoRoomError, UnitError
 from waybill._source.wrapping import Wrapped, wrap
 
 TYPE_CHECKING = False
@@ -37,7 +27,7 @@ FEATURES: dict[str, int] = {
     if name != "nested_scopes"
 }
 
-_OF_ANNOTATIONS = ANNOTATE, CLASS_ANNOTATE
+_OF_ANNOTATIONS = units.ANNOTATE, units.CLASS_ANNOTATE
 
 
 def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
@@ -50,7 +40,7 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
     limits.check(unit, FEATURES)
     if not 1 <= first_line <= limits.MAX_TEXT:
         raise UnitError(f"the source of {unit.name} begins at line {first_line}")
-    if unit.kind == GENERATED:
+    if unit.kind == units.GENERATED:
         from waybill._source.generated import placeholder
 
         return placeholder(unit, file, first_line)
@@ -102,10 +92,10 @@ def _find_unit_code(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
     level = [module]
     for _ in range(wrapped.depth):
         level = _nested_codes(level)[:1]
-    name = LAMBDA_NAME if unit.kind == LAMBDA else unit.name
+    name = LAMBDA_NAME if unit.kind == units.LAMBDA else unit.name
     for _ in range(2):
         level = _nested_codes(level)
-        named = [c for c in level if c.co_name == name and _is_function(c)]
+        named = [c for c in level if c.co_name == name and units.is_function(c)]
         if named:
             # Annotations are compiled before the annotated function.
             of_annotations = unit.kind in _OF_ANNOTATIONS
@@ -115,10 +105,6 @@ def _find_unit_code(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
 
 def _nested_codes(codes: list[CodeType]) -> list[CodeType]:
     return [k for code in codes for k in code.co_consts if type(k) is CodeType]
-
-
-def _is_function(code: CodeType) -> bool:
-    return code.co_flags & CO_FUNCTION == CO_FUNCTION
 
 
 def _check_free_names(code: CodeType, unit: Unit) -> CodeType:
@@ -134,10 +120,10 @@ def _check_free_names(code: CodeType, unit: Unit) -> CodeType:
 def _relabel(code: CodeType, unit: Unit, file: str, line_offset: int) -> CodeType:
     """The code with the file, lines and qualified names of the original."""
     flags = code.co_flags
-    if unit.flags & ITERABLE_COROUTINE:
-        flags |= CO_ITERABLE_COROUTINE
+    if unit.flags & units.ITERABLE_COROUTINE:
+        flags |= units.CO_ITERABLE_COROUTINE
     name = unit.qualified_name
-    if unit.kind == ANNOTATE and DEFERRED:
+    if unit.kind == units.ANNOTATE and DEFERRED:
         # 3.14, and 3.15 in some cases, name it as a sibling of its function.
         around, _, function = name.rpartition(".")[0].rpartition(".")
         if not code.co_qualname.endswith(f"{function}.{code.co_name}"):
@@ -155,7 +141,7 @@ def _relabel(code: CodeType, unit: Unit, file: str, line_offset: int) -> CodeTyp
 def _enclosing_name(qualified: str, unit: Unit) -> str:
     """The qualified name of the scope around the annotated function or class."""
     around = qualified.rpartition(".")[0]
-    if unit.kind == ANNOTATE:
+    if unit.kind == units.ANNOTATE:
         function = unit.qualified_name.rpartition(".")[0].rpartition(".")[2]
         around = f".{around}".removesuffix(f".{function}").removeprefix(".")
     return around
@@ -171,7 +157,7 @@ def relabel_all(
         qualified = new
     elif was.startswith(f"{old}."):
         qualified = new + was[len(old) :]
-    is_body = not code.co_flags & CO_FUNCTION
+    is_body = not code.co_flags & units.CO_FUNCTION
     constants = tuple(
         relabel_all(k, old, new, file, line_offset)
         if type(k) is CodeType

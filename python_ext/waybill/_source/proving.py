@@ -13,17 +13,10 @@ from types import CodeType
 from weakref import ref
 
 from waybill._classes.identity import find_entry
-from waybill._source import by_code, code_equality, files, limits
+from waybill._source import by_code, code_equality, files, limits, units
 from waybill._source.candidates import find_candidates
 from waybill._source.compiling import FEATURES, compile_unit, relabel_all
-from waybill._source.units import (
-    ANNOTATE,
-    CLASS_ANNOTATE,
-    CO_FUNCTION,
-    NoRoomError,
-    Unit,
-    UnitError,
-)
+from waybill._source.units import NoRoomError, Unit, UnitError
 from waybill._source.wrapping import wrap
 
 TYPE_CHECKING = False
@@ -94,7 +87,7 @@ def prove_from_source(source: Source, code: CodeType) -> Unit | str:
     index = source.index
     assert index is not None
     line = code.co_firstlineno
-    if code.co_flags & CO_FUNCTION != CO_FUNCTION:
+    if not units.is_function(code):
         return "it is not the code of a function"
     found = find_candidates(source, index, code)
     if not found:
@@ -125,10 +118,10 @@ def canonical_name(name: str) -> str:
 
 
 def _first_that_compiles(
-    source: Source, units: list[Unit], code: CodeType
+    source: Source, candidates: list[Unit], code: CodeType
 ) -> Unit | None:
     first: Unit | None = None
-    for unit, made in _compile_candidates(units, code, source.name):
+    for unit, made in _compile_candidates(candidates, code, source.name):
         # Columns distinguish equal lambdas on one line.
         if code_equality.has_same_columns(made, code):
             return unit
@@ -141,16 +134,16 @@ def _can_differ_in_columns(unit: Unit, made: CodeType, code: CodeType) -> bool:
     """Whether equal source may have differing columns. Annotations have the end of the
     whole function, which does not travel, and ``-X no_debug_ranges`` omits columns."""
     return (
-        unit.kind in (ANNOTATE, CLASS_ANNOTATE)
+        unit.kind in (units.ANNOTATE, units.CLASS_ANNOTATE)
         or not (code_equality.has_columns(made) and code_equality.has_columns(code))
     ) and code_equality.has_same_lines(made, code)
 
 
 def _compile_candidates(
-    units: list[Unit], code: CodeType, file: str
+    candidates: list[Unit], code: CodeType, file: str
 ) -> Iterator[tuple[Unit, CodeType]]:
     """(unit, its code) for each of the units that compile to ``code``."""
-    for unit in units:
+    for unit in candidates:
         for level in _levels(unit):
             at_level = unit._replace(optimization=level) if level else unit
             try:

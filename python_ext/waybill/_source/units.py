@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from waybill._api.named_tuples import NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+
 #: Kinds of units.
 DEF, LAMBDA, ANNOTATE, CLASS_ANNOTATE, GENERATED = range(5)
 
@@ -19,6 +23,10 @@ ALL_FLAGS = IN_CLASS | NESTED | NAMES_SUPER | ITERABLE_COROUTINE
 #: Flags of code objects, of the interpreter's Include/cpython/code.h.
 CO_OPTIMIZED, CO_NEWLOCALS, CO_NESTED, CO_ITERABLE_COROUTINE = 1, 2, 0x10, 0x100
 CO_FUNCTION = CO_OPTIMIZED | CO_NEWLOCALS
+
+
+def is_function(code: CodeType) -> bool:
+    return code.co_flags & CO_FUNCTION == CO_FUNCTION
 
 
 class Unit(NamedTuple):

@@ -12,14 +12,7 @@ from __future__ import annotations
 
 from waybill._api.named_tuples import NamedTuple
 from waybill._classes.parts import mangle
-from waybill._source.units import (
-    CLASS_ANNOTATE,
-    DEF,
-    IN_CLASS,
-    LAMBDA,
-    NAMES_SUPER,
-    NESTED,
-)
+from waybill._source import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,13 +35,13 @@ class Wrapped(NamedTuple):
 
 def wrap(unit: Unit, first_line: int) -> Wrapped:
     """The text for a unit, padded so that it begins at ``first_line`` if it can."""
-    if unit.kind == LAMBDA:
+    if unit.kind == units.LAMBDA:
         statements, depth = _statements_around(unit, "")
         above = _indented(statements, " " * depth)
         above.append(f"{' ' * depth}(\n")
         body = f"{' ' * unit.column}{unit.text})"
     else:
-        is_one_line = unit.kind == CLASS_ANNOTATE and unit.column > 0
+        is_one_line = unit.kind == units.CLASS_ANNOTATE and unit.column > 0
         indent = " " * 4 if is_one_line else indent_of(unit.text)
         statements, depth = _statements_around(unit, indent)
         if not statements and indent:
@@ -60,11 +53,11 @@ def wrap(unit: Unit, first_line: int) -> Wrapped:
         decorators = f"{indent}@_" + "\n" * lines if lines else ""
         body = decorators + unit.text
     # Only class bodies have line numbers in constants, so only they need the padding.
-    has_class = unit.kind == DEF and "class" in unit.text
+    has_class = unit.kind == units.DEF and "class" in unit.text
     room = max(first_line - 1 - len(above), 0) if has_class else 0
     text = "\n" * room + "".join(above) + body + _statements_below(unit)
     # The text of class annotations begins with the line of the class itself.
-    own = unit.kind == CLASS_ANNOTATE
+    own = unit.kind == units.CLASS_ANNOTATE
     return Wrapped(text, room + len(above) - own, depth)
 
 
@@ -80,16 +73,16 @@ def _statements_around(unit: Unit, indent: str) -> tuple[list[str], int]:
     own = unit.class_name
     free = [n for n in unit.free_names if own is None or n not in CLASS_CELLS]
     name = "_" if unit.name != "_" else "__"
-    function = [f"def {name}({','.join(free)}):"] if unit.flags & NESTED else []
-    if own is None or not unit.flags & IN_CLASS:
+    function = [f"def {name}({','.join(free)}):"] if unit.flags & units.NESTED else []
+    if own is None or not unit.flags & units.IN_CLASS:
         around = [] if own is None else [f"class {own}:"]
         depth = len(around) + len(function)
-        if function and unit.kind == DEF and mangle(unit.name, own) not in free:
+        if function and unit.kind == units.DEF and mangle(unit.name, own) not in free:
             # Its own name is a global there, not a variable of the outer function.
             function.append(f"global {unit.name}")
         return [*around, *function], depth
     if function and own not in unit.free_names:
-        if len(indent) < 2 and unit.kind != LAMBDA:
+        if len(indent) < 2 and unit.kind != units.LAMBDA:
             # The indent has no room for two scopes: this is a generic class, and its
             # type parameters are the free variables.
             return [f"class {own}[{','.join(free) or 'waybill__none'}]:"], 2
@@ -115,4 +108,4 @@ def _indented(statements: list[str], indent: str) -> list[str]:
 def _statements_below(unit: Unit) -> str:
     # The order does not matter: names are collected before code is generated.
     names = f"import {','.join(unit.imports)}\n" if unit.imports else ""
-    return f"\n{names}super\n" if unit.flags & NAMES_SUPER else f"\n{names}"
+    return f"\n{names}super\n" if unit.flags & units.NAMES_SUPER else f"\n{names}"
