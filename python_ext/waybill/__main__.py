@@ -12,22 +12,14 @@ import sys
 from typing import NoReturn
 
 from waybill import __version__
-from waybill._commands import (
-    UNREADABLE,
-    Parser,
-    discover,
-    explain,
-    output,
-    print_error,
-    run,
-    verify,
-)
+from waybill import _commands as cli
+from waybill._commands import discover, explain, output, run, verify
 
 COMMANDS = {"discover": discover, "explain": explain, "run": run, "verify": verify}
 
 
-def make_parser() -> Parser:
-    result = Parser(
+def make_parser() -> cli.Parser:
+    result = cli.Parser(
         prog="python -m waybill",
         epilog="`waybill --help` describes the commands.",
         allow_abbrev=False,  # main() looks for --json in full.
@@ -74,8 +66,8 @@ def main() -> int:
         end_by(signal.SIGPIPE)
     except OSError as error:  # The result cannot be written.
         output.discard_rest()
-        print_error(f"stdout: {error.strerror}")
-        return UNREADABLE
+        cli.print_error(f"stdout: {error.strerror}")
+        return cli.UNREADABLE
 
 
 if __name__ == "__main__":

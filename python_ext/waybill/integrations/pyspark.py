@@ -18,15 +18,8 @@ from typing import Any
 
 from waybill._api.errors import EncodeError
 from waybill._api.functions import check_protocol
-from waybill.integrations import _following
+from waybill.integrations import _following, pickle
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import (
-    BufferCallback,
-    dump_by,
-    dumps_with_hooks,
-    modules_by_value,
-    prepend_call,
-)
 
 _patches = Patches()
 
@@ -41,7 +34,7 @@ def install(**options: Any) -> None:
 
     # CloudPickleSerializer, which is also CPickleSerializer, looks them up here.
     _patches.set(cloudpickle, "dumps", dumps)
-    _patches.set(cloudpickle, "dump", dump_by(dumps))
+    _patches.set(cloudpickle, "dump", pickle.dump_by(dumps))
 
 
 def uninstall() -> None:
@@ -53,7 +46,7 @@ def uninstall() -> None:
 def dumps(
     obj: object,
     protocol: int | None = None,
-    buffer_callback: BufferCallback | None = None,
+    buffer_callback: pickle.BufferCallback | None = None,
 ) -> bytes:
     """Replaces ``pyspark.cloudpickle.dumps``."""
     check_protocol(protocol, buffer_callback)
@@ -63,8 +56,8 @@ def dumps(
         except Exception:
             # An object travels by value; for others, waybill's error is better.
             pass
-    data = dumps_with_hooks(obj, None, buffer_callback)
-    return prepend_call((follow, _following.packed_options()), data)
+    data = pickle.dumps_with_hooks(obj, None, buffer_callback)
+    return pickle.prepend_call((follow, _following.packed_options()), data)
 
 
 def follow(options: bytes) -> None:
@@ -78,7 +71,7 @@ def _dumps_plain(obj: object, protocol: int | None) -> bytes:
     """A pickle with all functions and classes by name. Raises anything without one."""
     file = io.BytesIO()
     pickler = _plain_pickler()(file, protocol)
-    pickler.by_value = tuple(f"{name}." for name in modules_by_value() or ())
+    pickler.by_value = tuple(f"{name}." for name in pickle.modules_by_value() or ())
     pickler.dump(obj)
     return file.getvalue()
 

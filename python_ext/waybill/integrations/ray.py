@@ -16,16 +16,8 @@ from typing import Any, NamedTuple
 
 from waybill._api.configuration import chosen
 from waybill._api.functions import check_protocol
-from waybill.integrations import _following
+from waybill.integrations import _following, pickle
 from waybill.integrations._patches import Patches
-from waybill.integrations.pickle import (
-    BufferCallback,
-    Reducer,
-    dump_by,
-    dumps_with_hooks,
-    prepend_call,
-    warn_of_large,
-)
 
 _patches = Patches()
 
@@ -48,7 +40,7 @@ def install(**options: Any) -> None:
     _LARGE = getattr(ray_constants, "FUNCTION_SIZE_WARN_THRESHOLD", _LARGE)
     # All modules of Ray look these two up here on each call.
     _patches.set(ray.cloudpickle, "dumps", dumps)
-    _patches.set(ray.cloudpickle, "dump", dump_by(dumps))
+    _patches.set(ray.cloudpickle, "dump", pickle.dump_by(dumps))
     _patches.wrap(ray.actor, "_modify_class", _keeping_qualname)
 
 
@@ -61,19 +53,19 @@ def uninstall() -> None:
 def dumps(
     obj: object,
     protocol: int | None = None,
-    buffer_callback: BufferCallback | None = None,
+    buffer_callback: pickle.BufferCallback | None = None,
 ) -> bytes:
     """Replaces ``ray.cloudpickle.dumps``."""
     check_protocol(protocol, buffer_callback)
     reducers = _reducers()
-    data = dumps_with_hooks(obj, reducers, buffer_callback)
+    data = pickle.dumps_with_hooks(obj, reducers, buffer_callback)
     # Ray takes buffers out of band for values only. A worker that gets a value has
     # loaded the function or class that is called with it.
     if buffer_callback is not None:
         return data
     if len(data) > _LARGE and chosen("warn_above") is None:
-        warn_of_large(data, obj, reducers, None)
-    return prepend_call((follow, _following.packed_options()), data)
+        pickle.warn_of_large(data, obj, reducers, None)
+    return pickle.prepend_call((follow, _following.packed_options()), data)
 
 
 def follow(options: bytes) -> None:
@@ -89,15 +81,15 @@ def follow(options: bytes) -> None:
 class _Table(NamedTuple):
     """The reducers in use, and copies of the two tables that they come from."""
 
-    reducers: dict[type, Reducer]
-    registered: dict[type, Reducer]
-    of_copyreg: dict[type, Reducer]
+    reducers: dict[type, pickle.Reducer]
+    registered: dict[type, pickle.Reducer]
+    of_copyreg: dict[type, pickle.Reducer]
 
 
 _table = _Table({}, {}, {})
 
 
-def _reducers() -> dict[type, Reducer]:
+def _reducers() -> dict[type, pickle.Reducer]:
     """The reducers registered with Ray or with copyreg.
 
     Ray's reducers of references and actor handles count the references in a value, so
