@@ -147,8 +147,8 @@ class Merge:
         if before is not None and home_state is Ellipsis and written is None:
             same = self._unchanged_snapshots(cls, before, metadata, attributes)
             if same is not None:
-                given = identity, cls, size, before, metadata, attributes
-                self._repeated.append(ReceivedClass(*given, same, same))
+                last = identity, cls, size, before, metadata, attributes
+                self._repeated.append(ReceivedClass(*last, same, same))
                 return
         state: dict[str, Snapshot] = {}
         snapshots: dict[str, Snapshot] | None = None
@@ -156,19 +156,10 @@ class Merge:
             state = self._snapshots_of(attributes, before)
             snapshots, metadata = _home_state(state, metadata, home_state)
         self._complete_members(identity, attributes)
+        members = _members_of(cls, namespace, home_state)
+        given = identity, cls, size, before, metadata, attributes
         self._received[identity] = ReceivedClass(
-            identity,
-            cls,
-            size,
-            before,
-            metadata,
-            attributes,
-            state,
-            snapshots,
-            existed,
-            is_home,
-            _members_of(cls, namespace, home_state),
-            home_state,
+            *given, state, snapshots, existed, is_home, members, home_state
         )
 
     def _unchanged_snapshots(

@@ -101,6 +101,55 @@ class ReceivedClass(NamedTuple):
         return dropped
 
 
+class NewClass(NamedTuple):
+    """A class that this process has not had before.
+
+    It becomes the baseline of the class, whose snapshots are taken when they are first
+    read. Most classes are received once, or without a change.
+    """
+
+    identity: bytes
+    cls: Any
+    name: str
+    bases: list[Any]
+    namespace: dict[str, Any]
+    attributes: dict[str, Any]
+    size: int
+
+    def is_fixed(self) -> bool:
+        """Whether later snapshots would equal snapshots of now, because all values are
+        methods, text or numbers."""
+        if type(self.cls) is not type or not self.bases:
+            return False
+        for base in self.bases:
+            if not isinstance(base, type):
+                return False
+        attributes = self.attributes
+        for name in attributes:
+            value = attributes[name]
+            if type(value) not in PLAIN and not is_method(value):
+                return False
+        return type(self.namespace.get("__doc__")) in PLAIN
+
+    def baseline(self) -> Baseline:
+        snapshots, attributes = {}, self.attributes
+        for name in attributes:
+            snapshots[name] = snapshot_of(name, attributes[name])
+        metadata = sent_metadata(
+            self.cls, self.name, self.bases, self.namespace, attributes
+        )
+        return Baseline(self.cls, snapshots, metadata, frozenset(), self.size)
+
+    def as_received(self) -> ReceivedClass:
+        """The class as one to merge into the state of another payload since."""
+        baseline = self.baseline()
+        snapshots = baseline.snapshots or {}
+        given = self.identity, self.cls, self.size, None, baseline.metadata
+        return ReceivedClass(
+            *given, self.attributes, snapshots, snapshots, False, False, None
+        )
+
+
 def other_methods(received: ReceivedClass) -> set[str]:
     """Names of methods that the sender has changed, among those that this process has
     replaced; among all methods, if a trace is set."""
