@@ -1,7 +1,5 @@
-"""Finds what a payload needs and this process lacks, without importing it.
-
-Tested by tests/python/imports/test_missing.py.
-"""
+"""Finds what a payload needs and this process lacks, without importing it. Tested by
+tests/python/imports/test_missing.py."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Options that a process sets once for all of its calls.
-
-Tested by tests/python/api/test_configure.py.
-"""
+"""Options that a process sets once for all of its calls. Tested by
+tests/python/api/test_configure.py."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 ``from __future__ import annotations`` makes strings of all annotations. Their names are
 found by compiling the string to code, which is analysed like a function and never run.
-
 Tested by tests/python/functions/test_annotations.py.
 """
 

@@ -1,7 +1,5 @@
 """Bases, names and docstrings of classes, read without code of their metaclasses.
-
-Tested by tests/python/classes/test_class_values.py.
-"""
+Tested by tests/python/classes/test_class_values.py."""
 
 from __future__ import annotations
 

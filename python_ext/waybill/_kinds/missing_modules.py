@@ -1,9 +1,8 @@
 """Stand-ins for missing modules and for their content, until they are used.
 
 ``loads(data, missing="later")`` puts them in place of missing modules; packages by
-value have them in place of their extension modules, which do not travel.
-
-Tested by tests/python/imports/test_missing_later.py and
+value have them in place of their extension modules, which do not travel. Tested by
+tests/python/imports/test_missing_later.py and
 tests/python/modules/test_extensions_by_value.py.
 """
 

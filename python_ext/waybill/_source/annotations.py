@@ -1,9 +1,8 @@
 """Deferred annotations (PEP 649) for versions before 3.14.
 
 Since 3.14 a function or a class has an ``__annotate__`` function that returns its
-annotations. Older receivers compile an equivalent function from the syntax tree.
-
-Tested by tests/python/source/test_annotate.py.
+annotations. Older receivers compile an equivalent function from the syntax tree. Tested
+by tests/python/source/test_annotate.py.
 """
 
 from __future__ import annotations

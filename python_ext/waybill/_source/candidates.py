@@ -1,8 +1,7 @@
 """Units that a code object may come from, found by name and line in its file.
 
-proving.py decides which of them compiles to the code object.
-
-Tested by tests/python/source/test_proving.py and tests/python/source/test_annotate.py.
+proving.py decides which of them compiles to the code object. Tested by
+tests/python/source/test_proving.py and tests/python/source/test_annotate.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Class attributes that only one minor version uses; other versions drop them.
-
-Tested by tests/python/source/test_generated.py.
-"""
+"""Class attributes that only one minor version uses; other versions drop them. Tested
+by tests/python/source/test_generated.py."""
 
 from __future__ import annotations
 

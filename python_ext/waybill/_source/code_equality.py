@@ -1,9 +1,8 @@
 """Equality of code objects, apart from their file names.
 
 ``==`` does not serve: it ignores qualified names and kinds of variables, and in some
-versions compares state that the interpreter writes into running code.
-
-Tested by tests/python/source/test_proving.py.
+versions compares state that the interpreter writes into running code. Tested by
+tests/python/source/test_proving.py.
 """
 
 from __future__ import annotations

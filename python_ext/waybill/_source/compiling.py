@@ -1,7 +1,4 @@
-"""Compiles units to code objects.
-
-Tested by tests/python/source/test_compiling.py.
-"""
+"""Compiles units to code objects. Tested by tests/python/source/test_compiling.py."""
 
 from __future__ import annotations
 import __future__

@@ -1,7 +1,5 @@
 """The parameters of ``dataclass()`` and ``field()``, read from a class and its fields.
-
-Tested by tests/python/source/test_generated.py.
-"""
+Tested by tests/python/source/test_generated.py."""
 
 from __future__ import annotations
 

@@ -5,9 +5,8 @@ changed just before it was read could change again without any of these, so it i
 again until its time of modification is old enough. Source without a file may be in
 linecache, as cells of notebooks are.
 
-There are no locks: two threads that need a file at once may both parse it.
-
-Tested by tests/python/source/test_source_files.py.
+There are no locks: two threads that need a file at once may both parse it. Tested by
+tests/python/source/test_source_files.py.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 ``dataclasses`` and ``namedtuple`` compile their methods from text that is not stored,
 and that differs between versions. The sender proves such a method by generating it
 again for a class with the same public parameters; the receiver has its own library
-generate it. dataclass_parts.py reads the parameters of dataclasses.
-
-Tested by tests/python/source/test_generated.py.
+generate it. dataclass_parts.py reads the parameters of dataclasses. Tested by
+tests/python/source/test_generated.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Index of a source file: places of its functions, and names at its top level.
-
-Tested by tests/python/source/test_proving.py.
-"""
+"""Index of a source file: places of its functions, and names at its top level. Tested
+by tests/python/source/test_proving.py."""
 
 from __future__ import annotations
 

@@ -2,9 +2,7 @@
 
 The compiler recurses as deep as its text nests, on a stack of unknown size, so text
 that nests deeper than people write is refused. Names that are put into the text around
-a unit must be plain identifiers.
-
-Tested by tests/python/source/test_source_limits.py.
+a unit must be plain identifiers. Tested by tests/python/source/test_source_limits.py.
 """
 
 from __future__ import annotations

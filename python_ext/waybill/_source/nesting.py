@@ -7,9 +7,8 @@ comprehension crash three as well, where the others raise an error; only blocks 
 comprehensions of one function count. Time and memory grow with the product of nested
 scopes and names.
 
-Most texts are too short to nest too deeply; the others are split into tokens.
-
-Tested by tests/python/source/test_source_limits.py.
+Most texts are too short to nest too deeply; the others are split into tokens. Tested by
+tests/python/source/test_source_limits.py.
 """
 
 from __future__ import annotations

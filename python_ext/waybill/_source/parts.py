@@ -1,9 +1,8 @@
 """The parts of a class that its source determines, equal in all versions of Python.
 
 An id by source is a hash of these parts: classes of one source have one id, whichever
-library version generated their methods.
-
-Tested by tests/python/source/test_source_ids_cross.py.
+library version generated their methods. Tested by
+tests/python/source/test_source_ids_cross.py.
 """
 
 from __future__ import annotations

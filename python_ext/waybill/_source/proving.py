@@ -1,9 +1,8 @@
 """Finds the units of live code objects and proves them by compilation.
 
 A unit that compiles to anything else is rejected: the file or the code may have
-changed. Nothing is guessed.
-
-Tested by tests/python/source/test_proving.py and test_nested_units.py.
+changed. Nothing is guessed. Tested by tests/python/source/test_proving.py and
+test_nested_units.py.
 """
 
 from __future__ import annotations

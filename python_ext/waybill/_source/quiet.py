@@ -1,9 +1,7 @@
 """Compiles without compiler warnings: the import of the file has shown them.
 
 ``warnings.catch_warnings`` does not serve: it changes what other threads see, and makes
-once-only warnings appear again.
-
-Tested by tests/python/source/test_quiet.py.
+once-only warnings appear again. Tested by tests/python/source/test_quiet.py.
 """
 
 from __future__ import annotations

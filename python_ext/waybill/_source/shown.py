@@ -3,9 +3,8 @@
 Files of received code get linecache entries whose lines are made on first use: the
 lines of the file, if it exists on this machine, with the text of each live unit laid
 over them at its own lines. Where the file agrees with the unit, it shows the file;
-elsewhere the unit. Entries of other code in linecache are left alone.
-
-Tested by tests/python/source/test_shown.py.
+elsewhere the unit. Entries of other code in linecache are left alone. Tested by
+tests/python/source/test_shown.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Checks that the bytecode in a payload is what the source beside it compiles to.
 
 A hostile sender can pair bytecode with other source. The receiver compiles the source
-again and compares; it runs neither.
-
-Tested by tests/python/source/test_source_check.py.
+again and compares; it runs neither. Tested by tests/python/source/test_source_check.py.
 """
 
 from __future__ import annotations

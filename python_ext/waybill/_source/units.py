@@ -1,7 +1,5 @@
-"""Units: the source of one code object, which travels beside its bytecode.
-
-Tested by tests/python/source/test_compiling.py.
-"""
+"""Units: the source of one code object, which travels beside its bytecode. Tested by
+tests/python/source/test_compiling.py."""
 
 from __future__ import annotations
 

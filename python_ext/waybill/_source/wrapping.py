@@ -3,9 +3,8 @@
 The text is compiled and never run. It reproduces what the compiler reads outside of a
 function: the class around it, for mangle names and ``__class__``; the variables of
 enclosing functions; the names that the module imports, and whether it names ``super``,
-since both change how calls are compiled.
-
-Tested by tests/python/source/test_compiling.py.
+since both change how calls are compiled. Tested by
+tests/python/source/test_compiling.py.
 """
 
 from __future__ import annotations

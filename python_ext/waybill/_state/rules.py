@@ -1,7 +1,5 @@
 """The rules by which a payload changes the attributes of a class or a module by value.
-
-Tested by tests/python/classes/test_class_state.py and its neighbours.
-"""
+Tested by tests/python/classes/test_class_state.py and its neighbours."""
 
 from __future__ import annotations
 

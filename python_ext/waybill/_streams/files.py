@@ -1,7 +1,6 @@
 """Payloads in files: streams with short reads and writes, and files that are replaced
-as a whole.
-
-Tested by tests/python/streams/test_streams.py, test_save.py and test_kill.py.
+as a whole. Tested by tests/python/streams/test_streams.py, test_save.py and
+test_kill.py.
 """
 
 from __future__ import annotations

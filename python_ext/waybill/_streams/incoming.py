@@ -1,7 +1,5 @@
-"""Payloads that are read piece by piece from a file, a pipe or a socket.
-
-Tested by tests/python/streams/test_streams.py and test_stored_streams.py.
-"""
+"""Payloads that are read piece by piece from a file, a pipe or a socket. Tested by
+tests/python/streams/test_streams.py and test_stored_streams.py."""
 
 from __future__ import annotations
 

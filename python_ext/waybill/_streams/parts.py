@@ -1,7 +1,5 @@
-"""Parts of a file: described without building them, and loaded one by one.
-
-Tested by tests/python/api/test_open.py.
-"""
+"""Parts of a file: described without building them, and loaded one by one. Tested by
+tests/python/api/test_open.py."""
 
 from __future__ import annotations
 

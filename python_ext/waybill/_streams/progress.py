@@ -1,7 +1,5 @@
-"""Progress of long reads and writes: for a callback, or as a line on a terminal.
-
-Tested by tests/python/streams/test_progress.py.
-"""
+"""Progress of long reads and writes: for a callback, or as a line on a terminal. Tested
+by tests/python/streams/test_progress.py."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The options of an engine's ``install()``, and how its workers receive them.
-
-Tested by tests/engines/test_install_options.py.
-"""
+"""The options of an engine's ``install()``, and how its workers receive them. Tested by
+tests/engines/test_install_options.py."""
 
 from __future__ import annotations
 

@@ -2,9 +2,8 @@
 
 A pool and its workers exchange plain tuples, with the job and the index of a task. If
 one cannot be loaded, a worker or the thread that takes results ends; if a worker ends,
-its task is lost; and the caller waits for ever. Here the caller gets the error.
-
-Tested by tests/engines/test_failures.py.
+its task is lost; and the caller waits for ever. Here the caller gets the error. Tested
+by tests/engines/test_failures.py.
 """
 
 from __future__ import annotations
