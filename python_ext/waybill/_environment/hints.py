@@ -49,7 +49,11 @@ def of_module(module: str, environment: Environment | None) -> str:
 def of_python(name: str) -> str:
     """The Python that removed or added a module or ``module:name``; "" if none did."""
     here = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    for candidate in _with_parents(name):
+    parts = name.split(".")
+    # A module and the packages around it, innermost first; ``module:name`` alone.
+    least = len(parts) if ":" in name else 1
+    for count in range(len(parts), least - 1, -1):
+        candidate = ".".join(parts[:count])
         if candidate in REMOVED:
             version, instead = REMOVED[candidate]
             return f"{candidate} was removed in Python {version}: {instead}"
@@ -58,16 +62,6 @@ def of_python(name: str) -> str:
                 f"{candidate} is new in Python {ADDED[candidate]}, and this is {here}"
             )
     return ""
-
-
-def _with_parents(name: str) -> list[str]:
-    """A module and the packages around it, innermost first; ``module:name`` alone."""
-    module, colon, _ = name.partition(":")
-    names = [name] if colon else []
-    while module and not colon:
-        names.append(module)
-        module = module.rpartition(".")[0]
-    return names
 
 
 def of_distribution(module: str, environment: Environment | None) -> str:

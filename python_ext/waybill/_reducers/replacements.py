@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Choice = tuple[str, Any]
+    Reducer = Callable[[Any], tuple[Any, ...]]
 
 #: The choices. "error": the object cannot be sent. "fresh": the receiver gets a new one
 #: in its initial state. "drop": the receiver gets None.
@@ -16,43 +17,40 @@ REPLACEMENTS = ("error", "fresh", "drop")
 Replacement = str
 
 
-def _fresh(kind: type) -> Callable[[Any], tuple[Any, ...]]:
-    return lambda obj: (kind, ())
+def _fresh(make: Callable[..., Any], *attributes: str) -> Reducer:
+    """Reduces an object to a new one, which is made from these attributes."""
+    return lambda obj: (make, tuple(getattr(obj, name) for name in attributes))
 
 
 #: The table of fresh_reducers(), filled at its first call.
-_reducers: dict[type, Callable[[Any], tuple[Any, ...]] | None] = {}
+_reducers: dict[type, Reducer | None] = {}
 
 
-def fresh_reducers() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
+def fresh_reducers() -> dict[type, Reducer | None]:
     """Reducers that make a fresh object, by type; None if the type has none."""
     if not _reducers:
         _reducers.update(_make_table())
     return _reducers
 
 
-def _make_table() -> dict[type, Callable[[Any], tuple[Any, ...]] | None]:
+def _make_table() -> dict[type, Reducer | None]:
     import _thread
     import socket
     import threading
     import types
 
     return {
-        _thread.LockType: lambda lock: (_thread.allocate_lock, ()),
-        type(threading.RLock()): lambda lock: (threading.RLock, ()),
+        _thread.LockType: _fresh(_thread.allocate_lock),
+        type(threading.RLock()): _fresh(threading.RLock),
         _thread._local: _fresh(_thread._local),
         threading.Event: _fresh(threading.Event),
         threading.Condition: _fresh(threading.Condition),
-        threading.Semaphore: lambda obj: (threading.Semaphore, (obj._value,)),
-        threading.BoundedSemaphore: lambda obj: (
-            threading.BoundedSemaphore,
-            (obj._initial_value,),
+        threading.Semaphore: _fresh(threading.Semaphore, "_value"),
+        threading.BoundedSemaphore: _fresh(
+            threading.BoundedSemaphore, "_initial_value"
         ),
-        threading.Barrier: lambda obj: (
-            threading.Barrier,
-            (obj._parties, obj._action, obj._timeout),
-        ),
-        socket.socket: lambda obj: (socket.socket, (obj.family, obj.type, obj.proto)),
+        threading.Barrier: _fresh(threading.Barrier, "_parties", "_action", "_timeout"),
+        socket.socket: _fresh(socket.socket, "family", "type", "proto"),
         types.GeneratorType: None,
         types.CoroutineType: None,
         types.AsyncGeneratorType: None,
