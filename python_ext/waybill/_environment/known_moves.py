@@ -131,8 +131,7 @@ def _of_pandas() -> Iterator[tuple[str, str]]:
         yield f"{internals}:{name}", f"{internals}.managers:{name}"
 
 
-#: Modules of scikit-learn before 0.22, by package: all became private, `old=new` under
-#: another name than with an underscore before it.
+#: Modules of scikit-learn before 0.22: all became private; `old=new` if not `_old`.
 _SKLEARN = {
     "cluster": "affinity_propagation_=_affinity_propagation bicluster birch "
     "dbscan_=_dbscan hierarchical=_agglomerative k_means_=_kmeans "
@@ -225,8 +224,7 @@ def _all() -> dict[str, str]:
 MOVES = _all()
 
 
-#: Modules and names of the standard library that are gone, with the first Python that
-#: lacks them and what to do.
+#: What the standard library lost: the first Python that lacks it, and what to do.
 REMOVED: dict[str, tuple[str, str]] = {
     "asynchat": ("3.12", "use asyncio, or install pyasynchat"),
     "asyncore": ("3.12", "use asyncio, or install pyasyncore"),

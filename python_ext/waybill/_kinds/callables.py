@@ -95,8 +95,7 @@ def replace_fields(self, /, **changes):
 
 
 class SignatureAsDoc:
-    """The ``__doc__`` of a dataclass without one of its own, computed on access: for
-    versions whose dataclasses has no class for it."""
+    """The computed ``__doc__`` of a dataclass, for versions that have no such class."""
 
     def __get__(self, instance, cls):
         from waybill._kinds.derived import doc_of_dataclass

@@ -90,8 +90,7 @@ def _rebuild(cls: Any) -> None:
         rebuild_dataclass(cls, force=True, raise_errors=False, _types_namespace=names)
 
 
-#: The attribute in which a model has the namespace of the names in its annotations;
-#: also that of a dataclass, once it travels.
+#: Where a model has the names of its annotations; also a dataclass, once it travels.
 _NAMES = "__pydantic_parent_namespace__"
 
 

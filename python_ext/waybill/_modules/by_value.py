@@ -132,8 +132,7 @@ def _is_origin(name: str, origin: str) -> bool:
 
 
 def _left_path() -> Iterator[str]:
-    """Folders on the path that imports have searched and that are not packages. They
-    may have been in ``sys.path`` when the module was imported."""
+    """Searched folders that are no packages: they may have been in ``sys.path``."""
     for finder in list(sys.path_importer_cache.values()):
         path = getattr(finder, "path", None)
         if isinstance(path, str) and not os.path.exists(f"{path}{os.sep}__init__.py"):

@@ -35,8 +35,7 @@ _VALUE = 1
 
 
 def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
-    """The annotations that ``annotate`` returns; the source of those that cannot be
-    evaluated, for example because of an undefined name."""
+    """What ``annotate`` returns; the source of annotations that cannot be evaluated."""
     try:
         return dict(annotate(_VALUE))
     except Exception:

@@ -56,9 +56,8 @@ def _select_by_column(code: CodeType, places: list[Place]) -> list[Place]:
 def _function_unit(source: Source, index: Index, place: Place, code: CodeType) -> Unit:
     scope = place.scope
     if not place.is_lambda:
-        unit = _make_unit(
-            index, units.DEF, source.lines(place.line, place.end_line), scope, code
-        )
+        text = source.lines(place.line, place.end_line)
+        unit = _make_unit(index, units.DEF, text, scope, code)
         return unit._replace(decorator_lines=place.line - code.co_firstlineno)
     text = source.slice(place.line, place.column, place.end_line, place.end_column)
     # Versions differ in the scopes around expressions, so ask the code object.
@@ -113,8 +112,7 @@ def _class_annotations_unit(
 
 
 def qualified_by_function(qualified: str, name: str) -> str:
-    """The qualified name of an ``__annotate__`` function as in 3.15: that of the
-    annotated function, a dot, and ``__annotate__``."""
+    """The qualified name as in 3.15: that of the function, a dot, ``__annotate__``."""
     around = qualified.rpartition(".")[0]
     if around == name or around.endswith(f".{name}"):
         return qualified

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 MAX_DEPTH, MAX_BRACKETS, MAX_INDENTS, MAX_BLOCKS = 2000, 100, 50, 20
 #: A text of at least this length may nest fewer scopes.
 LONG, MAX_INDENTS_OF_LONG = 1 << 17, 20
-#: Characters of a line, in a text that is split into tokens: 3.12 takes time for each
-#: token that grows with the line.
+#: Characters of a line: 3.12 takes time for each token that grows with the line.
 MAX_LINE = 1 << 14
 #: Decimal digits of a number: the time to read it grows with their square.
 MAX_DIGITS = 4000

@@ -70,8 +70,7 @@ class Merge:
         self._modules: ReceivedModules | None = None
         #: Enumerations, by id, with the members that this payload has added to them.
         self._members: dict[bytes, tuple[Any, list[str]]] = {}
-        #: Objects of this process that `settle` returned, by address, each with the
-        #: received object that it replaced.
+        #: What `settle` returned, by address, each with the object that it replaced.
         self._resolved: Resolved = {}
 
     def settle(self, identity: bytes, name: str, key: object, value: object) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copyreg
 import traceback
+from types import NoneType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,8 @@ from waybill.integrations import pickle
 from waybill.integrations._failures import Fallback, error_fallback, unwrapped
 from waybill.integrations._patches import Patches
 
+#: Types of data that any policy allows.
+_PLAIN = str, bytes, bool, int, float, NoneType
 #: Errors of loading a payload that the worker trusts.
 _REASONS = MissingModuleError, PythonMismatchError, PolicyError
 
@@ -124,7 +127,7 @@ def _storing_exceptions(original: Any) -> Any:
             return stored
         # Only data beside the payload, so that a client whose policy allows only data
         # can still read what was raised.
-        args = [arg if _is_plain(arg) else repr(arg) for arg in error.args]
+        args = [arg if type(arg) in _PLAIN else repr(arg) for arg in error.args]
         return {**stored, "exc_message": args, NAME: payload}
 
     return prepare_exception
@@ -148,10 +151,6 @@ def _loading_exceptions(original: Any) -> Any:
         return error
 
     return exception_to_python
-
-
-def _is_plain(value: object) -> bool:
-    return value is None or type(value) in (str, bytes, bool, int, float)
 
 
 # ---- Celery pickles the messages between a worker and its processes.

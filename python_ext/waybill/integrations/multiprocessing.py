@@ -19,7 +19,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from pickle import loads
+from pickle import dump, loads
 from types import FunctionType
 from typing import Any, BinaryIO
 
@@ -179,9 +179,7 @@ def _dump(obj: object, file: BinaryIO, protocol: int | None = None) -> None:
         file.write(pickle.prepend_call(first, bytes(data)))
     else:
         # The preparation data: after it the child has the path to import waybill from.
-        import pickle as standard
-
-        standard.dump(obj, file, protocol)
+        dump(obj, file, protocol)
 
 
 def _start(options: bytes) -> None:

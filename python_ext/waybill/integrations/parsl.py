@@ -89,8 +89,7 @@ class WaybillSerializer:
 
 
 class LastWord(WaybillSerializer):
-    """Raises waybill's error after all other methods: users see that of the last one,
-    and this one has the path to the object."""
+    """Raises waybill's error last: users see the last one, and it has the path."""
 
     identifier = b"waybill.integrations.parsl LastWord"
 

@@ -21,8 +21,7 @@ from waybill.integrations._patches import Patches
 
 _patches = Patches()
 
-#: Ray warns of functions and actor classes of more bytes. Ray's own constant replaces
-#: it once waybill is installed.
+#: Ray warns of larger functions and actor classes; its own constant replaces this.
 _LARGE = 10**7
 
 
