@@ -70,8 +70,7 @@ Ref part_steps(PyObject*, PyObject* const* arguments) {
                   [](const Step& step) { return to_object(step.offset); });
 }
 
-// Tuples (key, offset of the key). The key is None unless it is text or the index of a
-// list; the caller builds it. Steps that share one key in the payload share its object.
+// Steps that share one key in the payload share its object.
 Ref part_keys(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
   std::map<std::size_t, Ref> texts;

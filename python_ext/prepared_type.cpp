@@ -1,5 +1,4 @@
-// The type PreparedCall.
-// Tested by tests/python/api/test_prepare.py.
+// The type PreparedCall. Tested by tests/python/api/test_prepare.py.
 
 #include <memory>
 #include <utility>

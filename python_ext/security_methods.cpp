@@ -20,12 +20,10 @@ namespace {
 
 Ref policy(PyObject*, PyObject* rules) { return py::new_policy(rules); }
 
-// A list of sentences.
 Ref doubts(PyObject*, PyObject* policy) {
   return new_list(py::policy_of(policy).doubts(), new_text);
 }
 
-// Returns whether the policy allows the request, and the rule that decided, or None.
 Ref ask(PyObject*, PyObject* const* arguments) {
   for (int i = 1; i < 4; ++i) {
     if (PyUnicode_Check(arguments[i])) continue;
