@@ -49,10 +49,6 @@ def plain_method(metaclass: Any, name: str) -> Any:
     return getattr(type, name)
 
 
-def _skip_hooks(cls: Any, /, **keywords: object) -> None:
-    pass
-
-
 def _skip_hooks_by_value(cls: Any, /, **keywords: object) -> None:
     """Calls the __init_subclass__ of the first imported base. The effects of the others
     are attributes of the class."""
@@ -71,7 +67,7 @@ def _shields_with(hook: Callable[..., None]) -> tuple[type, type]:
 
 
 #: For bases whose __init_subclass__ must not run, and for bases by value.
-_SHIELDS = _shields_with(_skip_hooks)
+_SHIELDS = _shields_with(lambda cls, /, **keywords: None)
 _SIEVES = _shields_with(_skip_hooks_by_value)
 
 
