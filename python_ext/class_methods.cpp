@@ -10,13 +10,11 @@ namespace waybill::extension {
 namespace {
 
 Ref is_method(PyObject* module, PyObject* attribute) {
-  return to_bool(waybill::py::is_method(state_of(module), attribute));
+  return to_object(py::is_method(state_of(module), attribute));
 }
 
 Ref has_other_code(PyObject* module, PyObject* const* arguments) {
-  const bool has_other =
-      waybill::py::has_other_code(state_of(module), arguments[0], arguments[1]);
-  return to_bool(has_other);
+  return to_object(py::has_other_code(state_of(module), arguments[0], arguments[1]));
 }
 
 Ref is_importable(PyObject* module, PyObject* object) {
@@ -24,12 +22,11 @@ Ref is_importable(PyObject* module, PyObject* object) {
     py::raise(PyExc_TypeError, "is_importable() takes a class");
   }
   auto* type = reinterpret_cast<PyTypeObject*>(object);
-  const Ref found = waybill::py::find_type(state_of(module), type).module;
-  return to_bool(static_cast<bool>(found));
+  return to_object(static_cast<bool>(py::find_type(state_of(module), type).module));
 }
 
 void replace_items(PyObject*, PyObject* const* arguments) {
-  waybill::py::replace_items(arguments[0], arguments[1]);
+  py::replace_items(arguments[0], arguments[1]);
 }
 
 }  // namespace

@@ -80,12 +80,10 @@ class Input {
   Ref bytes_;
 };
 
-inline Ref to_bool(bool value) { return Ref::share(value ? Py_True : Py_False); }
-
 // A C++ value as an object.
 inline Ref to_object(const Ref& object) { return object; }
 inline Ref to_object(std::string_view view) { return new_text(view); }
-inline Ref to_object(bool value) { return to_bool(value); }
+inline Ref to_object(bool value) { return Ref::share(value ? Py_True : Py_False); }
 template <std::unsigned_integral Number>
 Ref to_object(Number number) {
   return Ref::steal(PyLong_FromUnsignedLongLong(number));
@@ -116,10 +114,15 @@ inline std::uint64_t number_of(PyObject* number) {
   return value;
 }
 
+inline long signed_number_of(PyObject* number) {
+  const long value = PyLong_AsLong(number);
+  check(PyErr_Occurred() ? -1 : 0);
+  return value;
+}
+
 // The compression level of zstd; 0: no compression.
 inline int compression_level_of(PyObject* number) {
-  const long level = PyLong_AsLong(number);
-  check(PyErr_Occurred() ? -1 : 0);
+  const long level = signed_number_of(number);
   if (level >= kFastestLevel && level <= kSmallestLevel) {
     return static_cast<int>(level);
   }
@@ -128,18 +131,11 @@ inline int compression_level_of(PyObject* number) {
 
 // Whether source is sent.
 inline py::SourceUse source_use_of(PyObject* number) {
-  const long use = PyLong_AsLong(number);
-  check(PyErr_Occurred() ? -1 : 0);
+  const long use = signed_number_of(number);
   if (use >= 0 && use <= static_cast<long>(py::SourceUse::kDemanded)) {
     return static_cast<py::SourceUse>(use);
   }
   py::raise(PyExc_ValueError, "the use of source should be 0 to 2");
-}
-
-inline std::size_t index_of(PyObject* number) {
-  const std::size_t index = PyLong_AsSize_t(number);
-  check(PyErr_Occurred() ? -1 : 0);
-  return index;
 }
 
 inline bool is_true(PyObject* object) { return check(PyObject_IsTrue(object)) != 0; }
@@ -172,8 +168,8 @@ PyCFunction as_cfunction(Function function) {
 }
 
 // A row of a method table. The function gets the module, and either `kCount` arguments,
-// or those of `flags`: one, or with METH_VARARGS all in a tuple. `doc` is for public
-// functions; _core.pyi describes the others.
+// or one or none, as `flags` says. `doc` is for public functions; _core.pyi describes
+// the others.
 template <auto kFunction, Py_ssize_t kCount = 1>
 PyMethodDef method(const char* name, int flags = METH_O, const char* doc = nullptr) {
   if constexpr (std::is_invocable_v<decltype(kFunction), PyObject*, PyObject**>) {

@@ -1,6 +1,7 @@
 // Explanations as capsules, and functions that read them.
 // Tested by tests/python/explain.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -79,27 +80,22 @@ void mark_missing(PyObject*, PyObject* const* arguments) {
   }
 }
 
-Ref as_text(PyObject*, PyObject* arguments) {
-  PyObject* capsule;
-  Py_ssize_t top, columns;
-  int colours;
-  if (!PyArg_ParseTuple(arguments, "Onnp", &capsule, &top, &columns, &colours)) {
-    throw PyError();
-  }
-  ExplanationTextOptions options;
-  options.top = static_cast<std::size_t>(top < 0 ? 0 : top);
-  options.columns = static_cast<std::size_t>(columns < 0 ? 0 : columns);
-  options.colours = colours != 0;
-  return new_text(explanation_text(explanation_of(capsule), options));
+// A negative number counts as 0.
+std::size_t count_of(PyObject* number) {
+  return static_cast<std::size_t>(std::max(signed_number_of(number), 0L));
 }
 
-Ref telling(PyObject*, PyObject* arguments) {
-  PyObject* capsule;
-  Py_ssize_t most;
-  if (!PyArg_ParseTuple(arguments, "On", &capsule, &most)) throw PyError();
-  const auto count = static_cast<std::size_t>(most < 0 ? 0 : most);
+Ref as_text(PyObject*, PyObject* const* arguments) {
+  ExplanationTextOptions options;
+  options.top = count_of(arguments[1]);
+  options.columns = count_of(arguments[2]);
+  options.colours = is_true(arguments[3]);
+  return new_text(explanation_text(explanation_of(arguments[0]), options));
+}
+
+Ref telling(PyObject*, PyObject* const* arguments) {
   return new_list(
-      significant_parts(explanation_of(capsule), count),
+      significant_parts(explanation_of(arguments[0]), count_of(arguments[1])),
       [](const SignificantPart& part) { return tuple_of(part.part, part.bytes); });
 }
 
@@ -111,11 +107,10 @@ Ref as_json(PyObject*, PyObject* capsule) {
   return new_text(explanation_json(explanation_of(capsule)));
 }
 
-Ref as_html(PyObject*, PyObject* arguments) {
-  PyObject* capsule;
-  const char* title;
-  if (!PyArg_ParseTuple(arguments, "Os", &capsule, &title)) throw PyError();
-  return new_text(explanation_html(explanation_of(capsule), title));
+Ref as_html(PyObject*, PyObject* const* arguments) {
+  const char* title = PyUnicode_AsUTF8(arguments[1]);
+  if (title == nullptr) throw PyError();
+  return new_text(explanation_html(explanation_of(arguments[0]), title));
 }
 
 }  // namespace
@@ -128,11 +123,11 @@ PyMethodDef kExplanationMethods[] = {
     method<imports>("explanation_imports"),
     method<source>("explanation_source"),
     method<mark_missing, 2>("mark_missing"),
-    method<as_text>("explanation_text", METH_VARARGS),
-    method<telling>("explanation_telling", METH_VARARGS),
+    method<as_text, 4>("explanation_text"),
+    method<telling, 2>("explanation_telling"),
     method<size_as_text>("size_text"),
     method<as_json>("explanation_json"),
-    method<as_html>("explanation_html", METH_VARARGS),
+    method<as_html, 2>("explanation_html"),
     {},  // Ends the table.
 };
 

@@ -11,7 +11,6 @@
 #include "options.h"
 #include "python/capsules.h"
 #include "python/device_mapping.h"
-#include "python/runtime/text.h"
 #include "python/serializer.h"
 #include "waybill/report.h"
 
@@ -149,16 +148,10 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
   });
 }
 
-Ref encode(PyObject* module, PyObject* const* arguments) {
+template <auto kWrite>
+Ref encode_with(PyObject* module, PyObject* const* arguments) {
   const EncodeOptions options(arguments[1]);
-  return encode_or_explain(state_of(module), arguments[0], options.hooks,
-                           waybill::py::encode);
-}
-
-Ref encode_chunks(PyObject* module, PyObject* const* arguments) {
-  const EncodeOptions options(arguments[1]);
-  return encode_or_explain(state_of(module), arguments[0], options.hooks,
-                           waybill::py::encode_chunks);
+  return encode_or_explain(state_of(module), arguments[0], options.hooks, kWrite);
 }
 
 // Decodes with options in addition to `hooks`.
@@ -252,8 +245,8 @@ Ref sent_sources(PyObject* module, PyObject* head) {
 PyMethodDef kMethods[] = {
     {"dumps", as_cfunction(dumps), METH_FASTCALL | METH_KEYWORDS, kDumpsDoc},
     {"loads", as_cfunction(loads), METH_FASTCALL | METH_KEYWORDS, kLoadsDoc},
-    method<encode, 2>("encode"),
-    method<encode_chunks, 2>("encode_chunks"),
+    method<encode_with<waybill::py::encode>, 2>("encode"),
+    method<encode_with<waybill::py::encode_chunks>, 2>("encode_chunks"),
     method<decode, 2>("decode"),
     method<decode_head, 5>("decode_head"),
     method<imports, 2>("imports"),

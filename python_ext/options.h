@@ -14,7 +14,6 @@
 #include "python/capsules.h"
 #include "python/decode/decode_hooks.h"
 #include "python/encode/encode_hooks.h"
-#include "python/runtime/text.h"
 
 namespace waybill::extension {
 
@@ -42,8 +41,7 @@ template <typename Options, std::size_t kCount>
 void store_all(PyObject* dict, const OptionRow<Options> (&rows)[kCount],
                Options& options) {
   if (!PyDict_Check(dict)) {
-    PyErr_SetString(PyExc_TypeError, "the options should be a dict");
-    throw PyError();
+    py::raise(PyExc_TypeError, "the options should be a dict");
   }
   PyObject *name, *value;  // Borrowed from the dict.
   for (Py_ssize_t position = 0; PyDict_Next(dict, &position, &name, &value);) {
@@ -52,8 +50,7 @@ void store_all(PyObject* dict, const OptionRow<Options> (&rows)[kCount],
     const std::string_view text = py::utf8_of(name, storage);
     const auto* row = std::ranges::find(rows, text, &OptionRow<Options>::name);
     if (row == std::end(rows)) {
-      PyErr_Format(PyExc_TypeError, "there is no option %R", name);
-      throw PyError();
+      py::raise(PyExc_TypeError, "there is no option %R", name);
     }
     row->store(options, value);
   }

@@ -25,7 +25,7 @@ py::OpenedFile& file_of(PyObject* capsule) {
 
 // An offset in the payload, which an earlier call has returned.
 std::size_t offset_of(const py::OpenedFile& file, PyObject* number) {
-  const std::size_t offset = index_of(number);
+  const std::size_t offset = number_of(number);
   const Section& payload = file.envelope()->payload;
   if (offset >= payload.offset && offset - payload.offset < payload.bytes.size()) {
     return offset;
@@ -38,8 +38,7 @@ Ref open_parts(PyObject* module, PyObject* const* arguments) {
   if (!is_head || !PyMemoryView_Check(arguments[1])) {
     py::raise(PyExc_TypeError, "open_parts() takes bytes and a memoryview");
   }
-  const long when = PyLong_AsLong(arguments[2]);
-  check(PyErr_Occurred() ? -1 : 0);
+  const long when = signed_number_of(arguments[2]);
   const LoadOptions options = py::load_options_of(arguments[3]);
   auto file = std::make_unique<py::OpenedFile>(
       state_of(module), Ref::share(arguments[0]), Ref::share(arguments[1]), options,
@@ -90,14 +89,14 @@ Ref part_keys(PyObject*, PyObject* const* arguments) {
 Ref text_of_step(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
   const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
-  const std::size_t index = index_of(arguments[2]);
+  const std::size_t index = number_of(arguments[2]);
   if (index < steps.size()) return new_text(step_text(file.envelope(), steps[index]));
   py::raise(PyExc_IndexError, "there is no step at this index");
 }
 
 Ref has_keys(PyObject*, PyObject* const* arguments) {
   py::OpenedFile& file = file_of(arguments[0]);
-  return to_bool(file.has_keys(offset_of(file, arguments[1])));
+  return to_object(file.has_keys(offset_of(file, arguments[1])));
 }
 
 Ref find_step(PyObject*, PyObject* const* arguments) {
@@ -106,17 +105,10 @@ Ref find_step(PyObject*, PyObject* const* arguments) {
   const std::size_t offset = offset_of(file, arguments[1]);
   const Step* found = nullptr;
   if (PyUnicode_Check(key)) {
-    Py_ssize_t size = 0;
-    const char* const name = PyUnicode_AsUTF8AndSize(key, &size);
-    if (name == nullptr) {  // The key has lone surrogates.
-      if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw PyError();
-      PyErr_Clear();
-      return Ref::share(Py_None);
-    }
-    found =
-        file.find_step(offset, std::string_view(name, static_cast<std::size_t>(size)));
+    Ref storage;
+    found = file.find_step(offset, py::utf8_of(key, storage));
   } else {
-    found = file.find_step(offset, std::uint64_t{index_of(key)});
+    found = file.find_step(offset, number_of(key));
   }
   if (found == nullptr) return Ref::share(Py_None);
   return tuple_of(file.number_of(offset, *found), found->offset);

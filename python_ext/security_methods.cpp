@@ -9,7 +9,6 @@
 #include "conversions.h"
 #include "methods.h"
 #include "python/capsules.h"
-#include "python/runtime/text.h"
 #include "waybill/signature.h"
 
 namespace waybill::extension {
@@ -52,9 +51,7 @@ void restrict_process(PyObject*, PyObject* load_options) {
   waybill::restrict_process(restriction);
 }
 
-Ref restrictions(PyObject*, PyObject*) {
-  return Ref::steal(PyLong_FromSize_t(process_restrictions()));
-}
+Ref restrictions(PyObject*, PyObject*) { return to_object(process_restrictions()); }
 
 void add(PyObject* module, const char* name, const Ref& value) {
   check(PyModule_AddObjectRef(module, name, value.get()));
@@ -150,7 +147,7 @@ void add_key(PyObject*, PyObject* const* arguments) {
 
 Ref key_ids(PyObject*, PyObject* ring) {
   return new_list(py::key_ring_of(ring).ids(),
-                  [](const KeyId& id) { return new_text(to_string(id)); });
+                 [](const KeyId& id) { return new_text(to_string(id)); });
 }
 
 Ref sign(PyObject* module, PyObject* const* arguments) {
@@ -162,7 +159,7 @@ Ref with_application(PyObject* module, PyObject* const* arguments) {
   const Input input(arguments[0]);
   const Input field(arguments[1]);
   return new_bytes(require(state_of(module),
-                           waybill::with_application(input.bytes(), field.bytes())));
+                             waybill::with_application(input.bytes(), field.bytes())));
 }
 
 // Opens an envelope after checking its signature.

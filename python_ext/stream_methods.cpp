@@ -36,7 +36,7 @@ Ref measure(PyObject*, PyObject* const* arguments) {
   const BytesView bytes(
       reinterpret_cast<const std::uint8_t*>(PyByteArray_AS_STRING(arguments[1])),
       static_cast<std::size_t>(PyByteArray_GET_SIZE(arguments[1])));
-  return Ref::steal(PyLong_FromSize_t(stream_length.measure(bytes).missing));
+  return to_object(stream_length.measure(bytes).missing);
 }
 
 Ref stored_rows(PyObject* module, PyObject* const* arguments) {
@@ -46,10 +46,8 @@ Ref stored_rows(PyObject* module, PyObject* const* arguments) {
 }
 
 Ref new_buffer(PyObject*, PyObject* const* arguments) {
-  const long kind = PyLong_AsLong(arguments[0]);
-  const unsigned long long length = PyLong_AsUnsignedLongLong(arguments[1]);
-  check(PyErr_Occurred() ? -1 : 0);
-  return py::buffer_to_fill(kind, length);
+  const long kind = signed_number_of(arguments[0]);
+  return py::buffer_to_fill(kind, number_of(arguments[1]));
 }
 
 Ref address_of(PyObject*, PyObject* buffer) { return py::address_of(buffer); }
@@ -61,7 +59,7 @@ void copy_buffer(PyObject*, PyObject* const* arguments) {
 }
 
 Ref head_size(PyObject*, PyObject* capsule) {
-  return Ref::steal(PyLong_FromSize_t(stream_length_of(capsule).head_size()));
+  return to_object(stream_length_of(capsule).head_size());
 }
 
 }  // namespace
