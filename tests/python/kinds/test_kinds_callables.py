@@ -8,6 +8,7 @@ import sys
 import fresh_process
 import pytest
 import waybill
+from claims_in_text import read_claims
 from sources import define
 
 
@@ -20,27 +21,98 @@ def arrive(source, expression):
 # ---- functools
 
 
-def test_partial_keeps_its_keywords():
-    source = """
+FUNCTIONS = """
+partial keeps its keywords
     def f(*args, **kwargs): return args, kwargs
     value = functools.partial(f, 1, key=2)
     value.note = 3
-    """
+    >>> value(4, other=5), value.note
+    ((1, 4), {"key": 2, "other": 5}), 3
 
-    assert arrive(source, "value(4, other=5), value.note") == (
-        ((1, 4), {"key": 2, "other": 5}),
-        3,
-    )
-
-
-def test_subclass_of_partial_arrives():
-    source = """
+subclass of partial arrives
     class P(functools.partial):
         def twice(self): return self(), self()
     value = P(lambda x: x, 1)
-    """
+    >>> value.twice()
+    1, 1
 
-    assert arrive(source, "value.twice()") == (1, 1)
+partialmethod works in its class
+    class C:
+        def f(self, a, *, b): return a, b
+        g = functools.partialmethod(f, 1, b=2)
+    value = C()
+    >>> value.g()
+    1, 2
+
+partialmethod arrives alone
+    value = functools.partialmethod(lambda self, x: x, 5)
+    >>> value.__get__(1)()
+    5
+
+recursive cached function arrives
+    @functools.lru_cache
+    def value(n): return n if n < 2 else value(n - 1) + value(n - 2)
+    >>> value(50), value.cache_info().hits > 0
+    12586269025, True
+
+singledispatchmethod works in its class
+    class C:
+        @functools.singledispatchmethod
+        def f(self, x): return "object"
+        @f.register
+        def _(self, x: int): return "int"
+        @functools.singledispatchmethod
+        @classmethod
+        def g(cls, x): return cls.__name__
+    value = C()
+    >>> value.f(1), value.f(''), value.g(1)
+    "int", "object", "C"
+
+cached property works and caches
+    class C:
+        calls = 0
+        @functools.cached_property
+        def p(self):
+            "doc"
+            self.calls += 1
+            return [self.calls]
+    value = C()
+    >>> value.p, value.p is value.p, type(value).p.__doc__
+    [1], True, "doc"
+
+chain of wraps arrives
+    def twice(f):
+        @functools.wraps(f)
+        def g(x): return f(f(x))
+        return g
+    @twice
+    @twice
+    def value(x):
+        "doc"
+        return x + 1
+    >>> value(0), value.__doc__, value.__wrapped__.__wrapped__(0)
+    4, "doc", 1
+
+cmp to key arrives
+    value = functools.cmp_to_key(lambda a, b: b - a)
+    >>> sorted([1, 3, 2], key=value)
+    [3, 2, 1]
+
+total ordering class arrives
+    @functools.total_ordering
+    class C:
+        def __init__(self, x): self.x = x
+        def __eq__(self, other): return self.x == other.x
+        def __lt__(self, other): return self.x < other.x
+    value = C(1), C(2)
+    >>> value[0] <= value[1], value[0] > value[1]
+    True, False
+"""
+
+
+@pytest.mark.parametrize("source, expression, expected", read_claims(FUNCTIONS))
+def test_function_of_functools_arrives(source, expression, expected):
+    assert arrive(source, expression) == expected
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="placeholders are of 3.14")
@@ -50,25 +122,6 @@ def test_partial_keeps_its_placeholders():
     """
 
     assert arrive(source, "value(1)") == (1, 2)
-
-
-def test_partialmethod_works_in_its_class():
-    source = """
-    class C:
-        def f(self, a, *, b): return a, b
-        g = functools.partialmethod(f, 1, b=2)
-    value = C()
-    """
-
-    assert arrive(source, "value.g()") == (1, 2)
-
-
-def test_partialmethod_arrives_alone():
-    source = """
-    value = functools.partialmethod(lambda self, x: x, 5)
-    """
-
-    assert arrive(source, "value.__get__(1)()") == 5
 
 
 @pytest.mark.parametrize("decorator", ["lru_cache(maxsize=3, typed=True)", "cache"])
@@ -89,18 +142,6 @@ def test_cache_keeps_its_settings_and_no_results(decorator):
     assert answer == (0, 3, expected)
 
 
-def test_recursive_cached_function_arrives():
-    source = """
-    @functools.lru_cache
-    def value(n): return n if n < 2 else value(n - 1) + value(n - 2)
-    """
-
-    assert arrive(source, "value(50), value.cache_info().hits > 0") == (
-        12586269025,
-        True,
-    )
-
-
 DISPATCH = """
 class Own: pass
 @functools.singledispatch
@@ -113,30 +154,29 @@ f.note = 1
 """
 
 
-def test_singledispatch_dispatches_on_classes_that_travel():
-    source = DISPATCH + "value = f, Own()"
+DISPATCHING = """
+singledispatch dispatches on classes that travel
+    value = f, Own()
+    >>> value[0](1), value[0](''), value[0](value[1])
+    "int", "object", "own"
 
-    answer = arrive(source, "value[0](1), value[0](''), value[0](value[1])")
+singledispatch takes registrations after loading
+    value = f
+    >>> [value.register(str, lambda x: 'str'), value(''), value(1)][1:]
+    ["str", "int"]
 
-    assert answer == ("int", "object", "own")
+singledispatch keeps its names and attributes
+    value = f
+    >>> value.__name__, value.note, value.__wrapped__(1)
+    "f", 1, "object"
+"""
 
 
-def test_singledispatch_takes_registrations_after_loading():
-    source = DISPATCH + "value = f"
-
-    program = "[value.register(str, lambda x: 'str'), value(''), value(1)][1:]"
-
-    assert arrive(source, program) == ["str", "int"]
-
-
-def test_singledispatch_keeps_its_names_and_attributes():
-    source = DISPATCH + "value = f"
-
-    assert arrive(source, "value.__name__, value.note, value.__wrapped__(1)") == (
-        "f",
-        1,
-        "object",
-    )
+@pytest.mark.parametrize(
+    "source, expression, expected", read_claims(DISPATCHING, start=DISPATCH)
+)
+def test_single_dispatch_arrives(source, expression, expected):
+    assert arrive(source, expression) == expected
 
 
 def test_singledispatch_is_sent_without_calls_in_its_cache():
@@ -146,82 +186,6 @@ def test_singledispatch_is_sent_without_calls_in_its_cache():
     scope.value(True)
 
     assert waybill.dumps(scope.value) == before
-
-
-def test_singledispatchmethod_works_in_its_class():
-    source = """
-    class C:
-        @functools.singledispatchmethod
-        def f(self, x): return "object"
-        @f.register
-        def _(self, x: int): return "int"
-        @functools.singledispatchmethod
-        @classmethod
-        def g(cls, x): return cls.__name__
-    value = C()
-    """
-
-    assert arrive(source, "value.f(1), value.f(''), value.g(1)") == (
-        "int",
-        "object",
-        "C",
-    )
-
-
-def test_cached_property_works_and_caches():
-    source = """
-    class C:
-        calls = 0
-        @functools.cached_property
-        def p(self):
-            "doc"
-            self.calls += 1
-            return [self.calls]
-    value = C()
-    """
-
-    answer = arrive(source, "value.p, value.p is value.p, type(value).p.__doc__")
-
-    assert answer == ([1], True, "doc")
-
-
-def test_chain_of_wraps_arrives():
-    source = """
-    def twice(f):
-        @functools.wraps(f)
-        def g(x): return f(f(x))
-        return g
-    @twice
-    @twice
-    def value(x):
-        "doc"
-        return x + 1
-    """
-
-    answer = arrive(source, "value(0), value.__doc__, value.__wrapped__.__wrapped__(0)")
-
-    assert answer == (4, "doc", 1)
-
-
-def test_cmp_to_key_arrives():
-    source = """
-    value = functools.cmp_to_key(lambda a, b: b - a)
-    """
-
-    assert arrive(source, "sorted([1, 3, 2], key=value)") == [3, 2, 1]
-
-
-def test_total_ordering_class_arrives():
-    source = """
-    @functools.total_ordering
-    class C:
-        def __init__(self, x): self.x = x
-        def __eq__(self, other): return self.x == other.x
-        def __lt__(self, other): return self.x < other.x
-    value = C(1), C(2)
-    """
-
-    assert arrive(source, "value[0] <= value[1], value[0] > value[1]") == (True, False)
 
 
 # ---- Context managers

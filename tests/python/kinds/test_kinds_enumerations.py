@@ -5,6 +5,7 @@ import enum
 import fresh_process
 import pytest
 import waybill
+from claims_in_text import read_claims
 from sources import define
 from waybill._classes import enumerations
 
@@ -15,64 +16,86 @@ def arrive(source, expression):
     return fresh_process.send(define(IMPORTS + source).value, expression)
 
 
-def test_hook_for_missing_values_arrives():
-    source = """
-class value(enum.Enum):
-    RED = "red"
-    @classmethod
-    def _missing_(cls, key): return cls[key.upper()]
+ENUMERATIONS = """
+hook for missing values arrives
+    class value(enum.Enum):
+        RED = "red"
+        @classmethod
+        def _missing_(cls, key): return cls[key.upper()]
+    >>> value('Red') is value.RED
+    True
+
+hook for next values arrives and serves derived classes
+    class value(enum.Enum):
+        def _generate_next_value_(name, start, count, last_values): return name * 2
+    >>> list(value('D', 'A B').__members__[n].value for n in 'AB')
+    ["AA", "BB"]
+
+hook that shows flags arrives
+    class value(enum.Flag):
+        _numeric_repr_ = hex
+        R = 1
+        W = 2
+    >>> value._numeric_repr_(255)
+    "0xff"
+
+members with functions and classes for values arrive
+    class value(enum.Enum):
+        INC = enum.member(lambda x: x + 1)
+        @enum.member
+        class Inner: y = 2
+        ONE = 1
+    >>> [*value.__members__, value.INC.value(1), value.Inner.value.y]
+    ["INC", "Inner", "ONE", 2, 2]
+
+member whose content is not its value is found by value
+    class value(bytes, enum.Enum):
+        def __new__(cls, value, label):
+            made = bytes.__new__(cls, [value])
+            made._value_, made.label = value, label
+            return made
+        PX = (0, "P.X")
+        PY = (1, "P.Y")
+    >>> [value(1) is value.PY, value.PY.label, bytes.hex(value.PY)]
+    [True, "P.Y", "01"]
+
+way of a base to make members serves classes derived on both sides
+    class Base(enum.Enum):
+        def __new__(cls, number, text):
+            made = object.__new__(cls)
+            made._value_, made.text = number, text
+            return made
+        def __init__(self, number, text): self.both = f"{number}{text}"
+    class value(Base): A = 1, "a"
+    >>> [value.A.value, value.A.text, value.A.both,
+    ...  value.__base__('There', {'B': (2, 'b')}).B.both]
+    [1, "a", "1a", "2b"]
+
+author makes no member again
+    class value(enum.Enum):
+        def __new__(cls, given):
+            made = object.__new__(cls)
+            made._value_ = given + 1
+            return made
+        def __init__(self, given): self.given = given
+        A = 1
+    >>> [value.A.value, value.A.given]
+    [2, 1]
+
+aliases and combined flags arrive
+    class value(enum.IntFlag):
+        R = 1
+        W = 2
+        RW = 3
+        READ = 1
+    >>> [value.READ is value.R, value.RW == value.R | value.W, value(3).name]
+    [True, True, "RW"]
 """
 
-    assert arrive(source, "value('Red') is value.RED")
 
-
-def test_hook_for_next_values_arrives_and_serves_derived_classes():
-    source = """
-class value(enum.Enum):
-    def _generate_next_value_(name, start, count, last_values): return name * 2
-"""
-    program = "list(value('D', 'A B').__members__[n].value for n in 'AB')"
-
-    assert arrive(source, program) == ["AA", "BB"]
-
-
-def test_hook_that_shows_flags_arrives():
-    source = """
-class value(enum.Flag):
-    _numeric_repr_ = hex
-    R = 1
-    W = 2
-"""
-
-    assert arrive(source, "value._numeric_repr_(255)") == "0xff"
-
-
-def test_members_with_functions_and_classes_for_values_arrive():
-    source = """
-class value(enum.Enum):
-    INC = enum.member(lambda x: x + 1)
-    @enum.member
-    class Inner: y = 2
-    ONE = 1
-"""
-    program = "[*value.__members__, value.INC.value(1), value.Inner.value.y]"
-
-    assert arrive(source, program) == ["INC", "Inner", "ONE", 2, 2]
-
-
-def test_member_whose_content_is_not_its_value_is_found_by_value():
-    source = """
-class value(bytes, enum.Enum):
-    def __new__(cls, value, label):
-        made = bytes.__new__(cls, [value])
-        made._value_, made.label = value, label
-        return made
-    PX = (0, "P.X")
-    PY = (1, "P.Y")
-"""
-    program = "[value(1) is value.PY, value.PY.label, bytes.hex(value.PY)]"
-
-    assert arrive(source, program) == [True, "P.Y", "01"]
+@pytest.mark.parametrize("source, expression, expected", read_claims(ENUMERATIONS))
+def test_enumeration_arrives(source, expression, expected):
+    assert arrive(source, expression) == expected
 
 
 @pytest.mark.parametrize(
@@ -106,51 +129,6 @@ class value(Data, enum.Enum):
 """
 
     assert arrive(source, "[value.B.x, value.B.y, value.B.value.x]") == [2, "z", 2]
-
-
-def test_way_of_a_base_to_make_members_serves_classes_derived_on_both_sides():
-    source = """
-class Base(enum.Enum):
-    def __new__(cls, number, text):
-        made = object.__new__(cls)
-        made._value_, made.text = number, text
-        return made
-    def __init__(self, number, text): self.both = f"{number}{text}"
-class value(Base): A = 1, "a"
-"""
-    program = """
-[value.A.value, value.A.text, value.A.both,
- value.__base__('There', {'B': (2, 'b')}).B.both]
-"""
-
-    assert arrive(source, program) == [1, "a", "1a", "2b"]
-
-
-def test_author_makes_no_member_again():
-    source = """
-class value(enum.Enum):
-    def __new__(cls, given):
-        made = object.__new__(cls)
-        made._value_ = given + 1
-        return made
-    def __init__(self, given): self.given = given
-    A = 1
-"""
-
-    assert arrive(source, "[value.A.value, value.A.given]") == [2, 1]
-
-
-def test_aliases_and_combined_flags_arrive():
-    source = """
-class value(enum.IntFlag):
-    R = 1
-    W = 2
-    RW = 3
-    READ = 1
-"""
-    program = "[value.READ is value.R, value.RW == value.R | value.W, value(3).name]"
-
-    assert arrive(source, program) == [True, True, "RW"]
 
 
 @pytest.mark.parametrize("base", ["Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"])

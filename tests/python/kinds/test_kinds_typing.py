@@ -6,6 +6,7 @@ import typing
 import fresh_process
 import pytest
 import waybill
+from claims_in_text import read_claims
 from sources import define, imported
 
 NEW = pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of 3.12")
@@ -63,53 +64,75 @@ def test_form_arrives(made, expression, expected):
     assert arrive(f"value = {made}", expression) == expected
 
 
-def test_generic_typed_dict_arrives():
-    source = """
-T = TypeVar("T")
-class value(TypedDict, Generic[T]):
-    items: list[T]
+TYPED = """
+generic typed dict arrives
+    T = TypeVar("T")
+    class value(TypedDict, Generic[T]):
+        items: list[T]
+    >>> [value(items=[1]), value[int].__args__[0].__name__, value.__total__,
+    ...  [base.__name__ for base in value.__orig_bases__[:1]],
+    ...  value.__parameters__[0].__name__]
+    [{"items": [1]}, "int", True, ["TypedDict"], "T"]
+
+generic named tuple and its instance arrive
+    T = TypeVar("T")
+    class Pair(NamedTuple, Generic[T]):
+        a: T
+        b: int = 3
+    value = Pair("x")
+    >>> [tuple(value), value.a, value._replace(b=4).b,
+    ...  type(value)[int].__args__[0].__name__,
+    ...  [base.__name__ for base in type(value).__orig_bases__[:1]]]
+    [("x", 3), "x", 4, "int", ["NamedTuple"]]
+
+type variables stay the same within a payload
+    T = TypeVar("T", bound="C")
+    P = ParamSpec("P")
+    N = NewType("N", int)
+    class C(Generic[T, P]): pass
+    def f(x: T, *args: P.args) -> N: pass
+    value = C, f, T, P, N
+    >>> (
+    ...     value[0].__parameters__ == value[2:4],
+    ...     value[1].__annotations__['x'] is value[2],
+    ...     value[1].__annotations__['args'].__origin__ is value[3],
+    ...     value[1].__annotations__['return'] is value[4],
+    ... )
+    True, True, True, True
+
+new type of a class by value arrives
+    class C: pass
+    value = NewType("N", C), C
+    >>> value[0].__supertype__ is value[1]
+    True
+
+attributes of a new type arrive
+    value = NewType('N', int)
+    value.note = 'x'
+    >>> value.note, value.__module__
+    "x", "module_that_is_nowhere"
+
+typed named tuple arrives
+    class P(NamedTuple):
+        x: int
+        y: str = "d"
+    value = P(1)
+    >>> tuple(value), value.y, type(value)._field_defaults
+    (1, "d"), "d", {"y": "d"}
+
+protocol that is checked at run time arrives
+    @runtime_checkable
+    class P(Protocol):
+        def read(self): ...
+    value = P
+    >>> isinstance(sys.stdin, value), isinstance(1, value)
+    True, False
 """
-    program = """
-[value(items=[1]), value[int].__args__[0].__name__, value.__total__,
- [base.__name__ for base in value.__orig_bases__[:1]], value.__parameters__[0].__name__]
-"""
-
-    assert arrive(source, program) == [{"items": [1]}, "int", True, ["TypedDict"], "T"]
 
 
-def test_generic_named_tuple_and_its_instance_arrive():
-    source = """
-T = TypeVar("T")
-class Pair(NamedTuple, Generic[T]):
-    a: T
-    b: int = 3
-value = Pair("x")
-"""
-    program = """
-[tuple(value), value.a, value._replace(b=4).b, type(value)[int].__args__[0].__name__,
- [base.__name__ for base in type(value).__orig_bases__[:1]]]
-"""
-
-    assert arrive(source, program) == [("x", 3), "x", 4, "int", ["NamedTuple"]]
-
-
-def test_type_variables_stay_the_same_within_a_payload():
-    source = """
-T = TypeVar("T", bound="C")
-P = ParamSpec("P")
-N = NewType("N", int)
-class C(Generic[T, P]): pass
-def f(x: T, *args: P.args) -> N: pass
-value = C, f, T, P, N
-"""
-    expression = (
-        "value[0].__parameters__ == value[2:4],"
-        "value[1].__annotations__['x'] is value[2],"
-        "value[1].__annotations__['args'].__origin__ is value[3],"
-        "value[1].__annotations__['return'] is value[4]"
-    )
-
-    assert arrive(source, expression) == (True, True, True, True)
+@pytest.mark.parametrize("source, expression, expected", read_claims(TYPED))
+def test_typed_object_arrives(source, expression, expected):
+    assert arrive(source, expression) == expected
 
 
 @pytest.mark.parametrize(
@@ -123,53 +146,6 @@ def test_what_a_module_holds_goes_by_reference(made):
         arrived = waybill.loads(waybill.dumps(value))
 
     assert arrived is value
-
-
-def test_new_type_of_a_class_by_value_arrives():
-    source = """
-class C: pass
-value = NewType("N", C), C
-"""
-
-    assert arrive(source, "value[0].__supertype__ is value[1]") is True
-
-
-def test_attributes_of_a_new_type_arrive():
-    source = "value = NewType('N', int)\nvalue.note = 'x'"
-
-    assert arrive(source, "value.note, value.__module__") == (
-        "x",
-        "module_that_is_nowhere",
-    )
-
-
-def test_typed_named_tuple_arrives():
-    source = """
-class P(NamedTuple):
-    x: int
-    y: str = "d"
-value = P(1)
-"""
-
-    assert arrive(source, "tuple(value), value.y, type(value)._field_defaults") == (
-        (1, "d"),
-        "d",
-        {"y": "d"},
-    )
-
-
-def test_protocol_that_is_checked_at_run_time_arrives():
-    source = """
-@runtime_checkable
-class P(Protocol):
-    def read(self): ...
-value = P
-"""
-
-    assert arrive(source, "isinstance(sys.stdin, value), isinstance(1, value)") == (
-        True,
-        False,
-    )
 
 
 @NEW
@@ -215,36 +191,83 @@ value = Node.__dataclass_fields__["value"].type
 # ---- PEP 695
 
 
-@NEW
-def test_alias_arrives():
-    source = "type Value = list[int]\nvalue = Value"
+OF_3_12 = """
+alias arrives
+    type Value = list[int]
+    value = Value
+    >>> str(value.__value__), value.__name__
+    "list[int]", "Value"
 
-    assert arrive(source, "str(value.__value__), value.__name__") == (
-        "list[int]",
-        "Value",
-    )
+recursive alias arrives
+    type Json = dict[str, Json] | int
+    value = Json
+    >>> value.__value__.__args__[0].__args__[1] is value
+    True
+
+generic alias keeps its parameters
+    type Pair[T] = tuple[T, T]
+    value = Pair
+    >>> (
+    ...     value.__value__.__args__[0] is value.__type_params__[0],
+    ...     str(value[int]).rpartition('.')[2],
+    ... )
+    True, "Pair[int]"
+
+value of a sent alias is evaluated when it is asked for
+    def f(): return Value.__value__
+    type Value = list[Later]
+    class Later: pass
+    value = f
+    >>> value().__args__[0].__name__
+    "Later"
+
+alias in a function sees its locals
+    def outer(x):
+        type Value = list[x]
+        return Value
+    value = outer(int)
+    >>> str(value.__value__)
+    "list[int]"
+
+generic function keeps its parameters
+    def value[T: int, *Ts, **P](x: T) -> T: return x
+    >>> (
+    ...     value(3), value.__annotations__['x'] is value.__type_params__[0],
+    ...     [str(p) for p in value.__type_params__],
+    ... )
+    3, True, ["T", "Ts", "P"]
+
+generic class keeps its parameters
+    class C[T]:
+        def f(self, x: T) -> T: return x
+    value = C
+    >>> (
+    ...     value[int]().f(3), value.__type_params__ == value.__parameters__,
+    ...     value.f.__annotations__['x'] is value.__type_params__[0],
+    ... )
+    3, True, True
+
+bound of a parameter is evaluated when it is asked for
+    def value[T: Later](x: T): pass
+    class Later: pass
+    >>> value.__type_params__[0].__bound__.__name__
+    "Later"
+"""
+
+OF_3_13 = """
+default of a parameter arrives
+    def value[T = int, *Ts = *tuple[int], **P = [str]](): pass
+    >>> [str(p.__default__) for p in value.__type_params__]
+    ["<class 'int'>", "*tuple[int]", "[<class 'str'>]"]
+"""
 
 
-@NEW
-def test_recursive_alias_arrives():
-    source = "type Json = dict[str, Json] | int\nvalue = Json"
-
-    answer = arrive(source, "value.__value__.__args__[0].__args__[1] is value")
-
-    assert answer is True
-
-
-@NEW
-def test_generic_alias_keeps_its_parameters():
-    source = "type Pair[T] = tuple[T, T]\nvalue = Pair"
-
-    answer = arrive(
-        source,
-        "value.__value__.__args__[0] is value.__type_params__[0],"
-        "str(value[int]).rpartition('.')[2]",
-    )
-
-    assert answer == (True, "Pair[int]")
+@pytest.mark.parametrize(
+    "source, expression, expected",
+    [*read_claims(OF_3_12, marks=NEW), *read_claims(OF_3_13, marks=NEWER)],
+)
+def test_parameters_and_aliases_arrive(source, expression, expected):
+    assert arrive(source, expression) == expected
 
 
 @NEW
@@ -257,30 +280,6 @@ def test_alias_that_cannot_be_evaluated_yet_arrives_lazy():
 
 
 @NEW
-def test_value_of_a_sent_alias_is_evaluated_when_it_is_asked_for():
-    source = """
-def f(): return Value.__value__
-type Value = list[Later]
-class Later: pass
-value = f
-"""
-
-    assert arrive(source, "value().__args__[0].__name__") == "Later"
-
-
-@NEW
-def test_alias_in_a_function_sees_its_locals():
-    source = """
-def outer(x):
-    type Value = list[x]
-    return Value
-value = outer(int)
-"""
-
-    assert arrive(source, "str(value.__value__)") == "list[int]"
-
-
-@NEW
 def test_alias_of_a_module_goes_by_reference():
     with imported("module_of_types") as module:
         scope = {"__name__": "module_of_types"}
@@ -289,57 +288,6 @@ def test_alias_of_a_module_goes_by_reference():
         arrived = waybill.loads(waybill.dumps(module.Value))
 
     assert arrived is scope["Value"]
-
-
-@NEW
-def test_generic_function_keeps_its_parameters():
-    source = """
-def value[T: int, *Ts, **P](x: T) -> T: return x
-"""
-
-    answer = arrive(
-        source,
-        "value(3), value.__annotations__['x'] is value.__type_params__[0],"
-        "[str(p) for p in value.__type_params__]",
-    )
-
-    assert answer == (3, True, ["T", "Ts", "P"])
-
-
-@NEW
-def test_generic_class_keeps_its_parameters():
-    source = """
-class C[T]:
-    def f(self, x: T) -> T: return x
-value = C
-"""
-
-    answer = arrive(
-        source,
-        "value[int]().f(3), value.__type_params__ == value.__parameters__,"
-        "value.f.__annotations__['x'] is value.__type_params__[0]",
-    )
-
-    assert answer == (3, True, True)
-
-
-@NEW
-def test_bound_of_a_parameter_is_evaluated_when_it_is_asked_for():
-    source = """
-def value[T: Later](x: T): pass
-class Later: pass
-"""
-
-    assert arrive(source, "value.__type_params__[0].__bound__.__name__") == "Later"
-
-
-@NEWER
-def test_default_of_a_parameter_arrives():
-    source = "def value[T = int, *Ts = *tuple[int], **P = [str]](): pass"
-
-    answer = arrive(source, "[str(p.__default__) for p in value.__type_params__]")
-
-    assert answer == ["<class 'int'>", "*tuple[int]", "[<class 'str'>]"]
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="they keep nothing there")

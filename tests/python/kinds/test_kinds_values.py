@@ -6,6 +6,7 @@ import zoneinfo
 import fresh_process
 import pytest
 import waybill
+from claims_in_text import read_claims
 from sources import define, imported
 
 IMPORTS = """
@@ -107,14 +108,24 @@ def test_object_arrives_and_works(made, expression, expected):
     assert arrive(f"value = {made}", expression) == expected
 
 
-def test_position_of_a_string_io_arrives():
-    source = "value = io.StringIO('abc')\nvalue.read(2)"
+OBJECTS = r"""
+position of a string io arrives
+    value = io.StringIO('abc')
+    value.read(2)
+    >>> value.read(), value.write('d'), value.getvalue()
+    "c", 1, "abcd"
 
-    assert arrive(source, "value.read(), value.write('d'), value.getvalue()") == (
-        "c",
-        1,
-        "abcd",
-    )
+dynamic module arrives
+    value = types.ModuleType("made", "doc")
+    exec("x = [1]\ndef f(): return x", vars(value))
+    >>> value.f() is value.x, value.__name__, value.__doc__
+    True, "made", "doc"
+"""
+
+
+@pytest.mark.parametrize("source, expression, expected", read_claims(OBJECTS))
+def test_object_arrives_as_it_is(source, expression, expected):
+    assert arrive(source, expression) == expected
 
 
 def test_random_generator_goes_on_in_the_receiver():
@@ -143,42 +154,53 @@ def test_match_is_refused_by_name():
         waybill.dumps(value)
 
 
-def test_dynamic_module_arrives():
-    source = """
-value = types.ModuleType("made", "doc")
-exec("x = [1]\\ndef f(): return x", vars(value))
-"""
-
-    answer = arrive(source, "value.f() is value.x, value.__name__, value.__doc__")
-
-    assert answer == (True, "made", "doc")
-
-
 # ---- contextvars
 
 
-def test_context_variable_arrives_as_one():
-    source = """
-v = contextvars.ContextVar("v")
-def f(): return v
-value = v, [v], f
+CONTEXTS = """
+context variable arrives as one
+    v = contextvars.ContextVar("v")
+    def f(): return v
+    value = v, [v], f
+    >>> value[0] is value[1][0], value[0] is value[2](), value[0].name
+    True, True, "v"
+
+context variable keeps its default
+    value = contextvars.ContextVar('v', default=[5])
+    >>> value.get()
+    [5]
+
+context variable arrives without the value it has here
+    value = contextvars.ContextVar('v')
+    value.set(1)
+    >>> value.get(None)
+    None
+
+function with a context variable works
+    v = contextvars.ContextVar("v", default=0)
+    def value():
+        token = v.set(v.get() + 1)
+        try:
+            return v.get()
+        finally:
+            v.reset(token)
+    >>> value(), value()
+    1, 1
+
+context keeps its values
+    v = contextvars.ContextVar("v")
+    w = contextvars.ContextVar("w")
+    context = contextvars.Context()
+    context.run(lambda: (v.set([1]), w.set(2)))
+    value = context, v, w
+    >>> value[0][value[1]], value[0].run(value[2].get)
+    [1], 2
 """
 
-    assert arrive(
-        source, "value[0] is value[1][0], value[0] is value[2](), value[0].name"
-    ) == (True, True, "v")
 
-
-def test_context_variable_keeps_its_default():
-    source = "value = contextvars.ContextVar('v', default=[5])"
-
-    assert arrive(source, "value.get()") == [5]
-
-
-def test_context_variable_arrives_without_the_value_it_has_here():
-    source = "value = contextvars.ContextVar('v')\nvalue.set(1)"
-
-    assert arrive(source, "value.get(None)") is None
+@pytest.mark.parametrize("source, expression, expected", read_claims(CONTEXTS))
+def test_context_arrives(source, expression, expected):
+    assert arrive(source, expression) == expected
 
 
 def test_context_variable_of_a_module_is_found_there():
@@ -199,32 +221,6 @@ def test_bytes_of_a_context_variable_do_not_depend_on_the_order_of_imports():
             payloads.add(waybill.dumps(variable))
 
     assert len(payloads) == 1
-
-
-def test_function_with_a_context_variable_works():
-    source = """
-v = contextvars.ContextVar("v", default=0)
-def value():
-    token = v.set(v.get() + 1)
-    try:
-        return v.get()
-    finally:
-        v.reset(token)
-"""
-
-    assert arrive(source, "value(), value()") == (1, 1)
-
-
-def test_context_keeps_its_values():
-    source = """
-v = contextvars.ContextVar("v")
-w = contextvars.ContextVar("w")
-context = contextvars.Context()
-context.run(lambda: (v.set([1]), w.set(2)))
-value = context, v, w
-"""
-
-    assert arrive(source, "value[0][value[1]], value[0].run(value[2].get)") == ([1], 2)
 
 
 def test_bytes_of_a_context_do_not_depend_on_its_order():

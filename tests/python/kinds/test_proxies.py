@@ -7,6 +7,7 @@ import unittest.mock
 import fresh_process
 import pytest
 import waybill
+from claims_in_text import read_claims
 from sources import define
 
 #: As werkzeug.local and flask have it.
@@ -157,77 +158,67 @@ answer += tuple(type(v).__name__ for v in value)
     assert answer == ([1], 5, {"a": 2}, (3, 4), "List", "Dict", "New")
 
 
-def test_proxy_that_says_how_it_is_reduced_is_asked():
-    made = define("""
-        class Proxy:
-            def __init__(self, target): self.target = target
-            @property
-            def __class__(self): return type(self.target)
-            def __reduce__(self): return list, ([7],)
-            def __getattr__(self, name): return getattr(self.target, name)
-        value = Proxy("text")
-    """)
-
-    assert fresh_process.send(made.value, "value") == [7]
+# ---- Objects that answer for everything
 
 
-# ---- __getattr__ that answers for everything
+ANSWERING = """
+proxy that says how it is reduced is asked
+    class Proxy:
+        def __init__(self, target): self.target = target
+        @property
+        def __class__(self): return type(self.target)
+        def __reduce__(self): return list, ([7],)
+        def __getattr__(self, name): return getattr(self.target, name)
+    value = Proxy("text")
+    >>> value
+    [7]
+
+getattr by what is not there yet is not asked
+    class Dict:
+        def __init__(self, target): self.target = target
+        def __getattr__(self, name): return self.target[name]
+    class Slots:
+        __slots__ = ("target",)
+        def __init__(self, target): object.__setattr__(self, "target", target)
+        def __getattr__(self, name): return getattr(self.target, name)
+        def __setattr__(self, name, value): setattr(self.target, name, value)
+    value = [Dict({"a": 1}), Slots(Dict({"b": 2}))]
+    >>> (value[0].a, value[1].b)
+    1, 2
+
+getattr that has every name takes no state away
+    class All:
+        def __getattr__(self, name): return lambda *args, **kwargs: self
+    value = All()
+    value.x = 1
+    >>> value.x
+    1
+
+setstate of a class with a getattr is called
+    class Named:
+        def __getattr__(self, name): return name
+        def __getstate__(self): return [1]
+        def __setstate__(self, state): self.state = state
+    value = Named()
+    >>> value.state
+    [1]
+
+setattr of a class is not called for its slots
+    class Watching:
+        __slots__ = ("a", "seen")
+        def __setattr__(self, name, value):
+            object.__setattr__(self, name, value)
+            object.__setattr__(self, "seen", name)
+    value = Watching()
+    object.__setattr__(value, "a", 1)
+    >>> (value.a, hasattr(value, 'seen'))
+    1, False
+"""
 
 
-def test_getattr_by_what_is_not_there_yet_is_not_asked():
-    made = define("""
-        class Dict:
-            def __init__(self, target): self.target = target
-            def __getattr__(self, name): return self.target[name]
-        class Slots:
-            __slots__ = ("target",)
-            def __init__(self, target): object.__setattr__(self, "target", target)
-            def __getattr__(self, name): return getattr(self.target, name)
-            def __setattr__(self, name, value): setattr(self.target, name, value)
-        value = [Dict({"a": 1}), Slots(Dict({"b": 2}))]
-    """)
-
-    assert fresh_process.send(made.value, "(value[0].a, value[1].b)") == (1, 2)
-
-
-def test_getattr_that_has_every_name_takes_no_state_away():
-    made = define("""
-        class All:
-            def __getattr__(self, name): return lambda *args, **kwargs: self
-        value = All()
-        value.x = 1
-    """)
-
-    assert fresh_process.send(made.value, "value.x") == 1
-
-
-def test_setstate_of_a_class_with_a_getattr_is_called():
-    made = define("""
-        class Named:
-            def __getattr__(self, name): return name
-            def __getstate__(self): return [1]
-            def __setstate__(self, state): self.state = state
-        value = Named()
-    """)
-
-    assert fresh_process.send(made.value, "value.state") == [1]
-
-
-def test_setattr_of_a_class_is_not_called_for_its_slots():
-    made = define("""
-        class Watching:
-            __slots__ = ("a", "seen")
-            def __setattr__(self, name, value):
-                object.__setattr__(self, name, value)
-                object.__setattr__(self, "seen", name)
-        value = Watching()
-        object.__setattr__(value, "a", 1)
-    """)
-
-    assert fresh_process.send(made.value, "(value.a, hasattr(value, 'seen'))") == (
-        1,
-        False,
-    )
+@pytest.mark.parametrize("source, expression, expected", read_claims(ANSWERING))
+def test_answer_for_everything_does_no_harm(source, expression, expected):
+    assert fresh_process.send(define(source).value, expression) == expected
 
 
 @pytest.mark.parametrize(
