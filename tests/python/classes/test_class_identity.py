@@ -3,6 +3,7 @@
 import fresh_process
 import pytest
 import waybill
+from claims_in_text import read_claims
 from sources import define, round_trip
 
 _LOAD = """
@@ -100,50 +101,51 @@ def test_base_that_makes_its_subclass_arrives_first_or_second():
         assert fresh_process.send(order, program) == ["child"] * len(order)
 
 
-def test_registry_of_subclasses_in_the_base_arrives():
-    source = """
+KNOWING_EACH_OTHER = """
+registry of subclasses in the base arrives
     class Base:
         known = {}
         def __init_subclass__(cls): Base.known[cls.__name__] = cls
     class A(Base): pass
     class B(A): pass
     value = A
-    """
+    >>> sorted(value.known), value.known['A'] is value, value.__base__.__name__
+    ["A", "B"], True, "Base"
 
-    program = "sorted(value.known), value.known['A'] is value, value.__base__.__name__"
-
-    assert fresh_process.send(define(source).value, program) == (
-        ["A", "B"],
-        True,
-        "Base",
-    )
-
-
-def test_init_subclass_with_keywords_runs_for_new_classes_there():
-    source = """
+init subclass with keywords runs for new classes there
     class Base:
         def __init_subclass__(cls, *, kind): cls.kind = kind
     class A(Base, kind="a"): pass
     value = A
-    """
-    program = "type('B', (value,), {}, kind='b').kind"
+    >>> type('B', (value,), {}, kind='b').kind
+    "b"
 
-    assert fresh_process.send(define(source).value, program) == "b"
-
-
-def test_classes_that_hold_each_other_arrive():
-    source = """
+classes that hold each other arrive
     class A: pass
     class B(A):
         def __eq__(self, other): return type(other) is B
         def __hash__(self): return 1
     A.b, A.one, B.a = B, B(), A
     value = A
-    """
+    >>> value.b.a is value, type(value.one) is value.b, value.one == value.b()
+    True, True, True
 
-    program = "value.b.a is value, type(value.one) is value.b, value.one == value.b()"
+typed dict by value keeps what is required
+    from typing import TypedDict
+    class Base(TypedDict): a: int
+    class D(Base, total=False): b: str
+    value = D
+    >>> [sorted(value.__required_keys__), sorted(value.__optional_keys__),
+    ...         value.__total__, value(a=1)]
+    [["a"], ["b"], False, {"a": 1}]
+"""
 
-    assert fresh_process.send(define(source).value, program) == (True, True, True)
+
+@pytest.mark.parametrize(
+    "source, expression, expected", read_claims(KNOWING_EACH_OTHER)
+)
+def test_classes_that_know_each_other_arrive(source, expression, expected):
+    assert fresh_process.send(define(source).value, expression) == expected
 
 
 # ---- Kinds with a way of their own
@@ -169,24 +171,6 @@ def test_member_of_an_enum_comes_home(base):
     member = define(f"import enum\nclass E({base}): A = 1\nvalue = E.A").value
 
     assert round_trip(member) is member
-
-
-def test_typed_dict_by_value_keeps_what_is_required():
-    source = """
-    from typing import TypedDict
-    class Base(TypedDict): a: int
-    class D(Base, total=False): b: str
-    value = D
-    """
-    program = """[sorted(value.__required_keys__), sorted(value.__optional_keys__),
-        value.__total__, value(a=1)]"""
-
-    assert fresh_process.send(define(source).value, program) == [
-        ["a"],
-        ["b"],
-        False,
-        {"a": 1},
-    ]
 
 
 def test_named_tuple_comes_home():

@@ -5,6 +5,7 @@ import traceback
 import fresh_process
 import pytest
 import waybill
+from claims_in_text import read_claims
 from sources import define
 
 FORMAT = "''.join(__import__('traceback').format_exception(value))"
@@ -38,17 +39,41 @@ def test_cause_and_both_tracebacks_arrive():
     assert "direct cause" in text
 
 
-def test_context_arrives():
-    source = """
-def f():
-    try:
-        inner(1)
-    except ZeroDivisionError:
-        raise KeyError(1)
-value = catch(f)
+ERRORS = """
+context arrives
+    def f():
+        try:
+            inner(1)
+        except ZeroDivisionError:
+            raise KeyError(1)
+    value = catch(f)
+    >>> type(value.__context__).__name__
+    "ZeroDivisionError"
+
+suppressed context stays suppressed
+    def f():
+        try:
+            inner(1)
+        except ZeroDivisionError:
+            raise KeyError(1) from None
+    value = catch(f)
+    >>> value.__suppress_context__, value.__cause__
+    True, None
+
+own exception keeps attributes and message
+    class Own(ValueError):
+        pass
+    value = Own("a", 2)
+    value.extra = [1]
+    value.add_note("look")
+    >>> value.args, value.extra, value.__notes__
+    ("a", 2), [1], ["look"]
 """
 
-    assert arrive(source, "type(value.__context__).__name__") == "ZeroDivisionError"
+
+@pytest.mark.parametrize("source, expression, expected", read_claims(ERRORS))
+def test_error_keeps_what_it_has(source, expression, expected):
+    assert arrive(source, expression) == expected
 
 
 @pytest.mark.parametrize("link", ["__cause__", "__context__"])
@@ -61,19 +86,6 @@ value.{link} = Empty()
 """
 
     assert arrive(source, f"type(value.{link}).__name__") == "Empty"
-
-
-def test_suppressed_context_stays_suppressed():
-    source = """
-def f():
-    try:
-        inner(1)
-    except ZeroDivisionError:
-        raise KeyError(1) from None
-value = catch(f)
-"""
-
-    assert arrive(source, "value.__suppress_context__, value.__cause__") == (True, None)
 
 
 def test_traceback_names_the_lines_of_the_sender():
@@ -147,19 +159,3 @@ def test_received_exception_can_be_raised_and_sent_on():
 )  # fmt: skip
 def test_builtin_exception_keeps_what_it_tells(made, expression, expected):
     assert arrive(f"value = {made}", expression) == expected
-
-
-def test_own_exception_keeps_attributes_and_message():
-    source = """
-class Own(ValueError):
-    pass
-value = Own("a", 2)
-value.extra = [1]
-value.add_note("look")
-"""
-
-    assert arrive(source, "value.args, value.extra, value.__notes__") == (
-        ("a", 2),
-        [1],
-        ["look"],
-    )
