@@ -67,10 +67,8 @@ def test_options_before_the_command_are_offered(offers):
 
 
 def test_options_are_those_of_the_command(offers):
-    assert {word.rstrip("=") for word in offers("waybill verify --k")} == {
-        "--key",
-        "--key-env",
-    }
+    expected = {"--key", "--key-env"}
+    assert {word.rstrip("=") for word in offers("waybill verify --k")} == expected
     assert offers("waybill inspect --cod") == {"--code"}
 
 

@@ -191,10 +191,8 @@ def test_code_of_another_name_is_new(diff):
 
     found = diff(one, other)
 
-    assert {(r["change"], r["name"]) for r in found["code"]["items"]} == {
-        ("removed", "f"),
-        ("added", "g"),
-    }
+    expected = {("removed", "f"), ("added", "g")}
+    assert {(r["change"], r["name"]) for r in found["code"]["items"]} == expected
 
 
 def test_imports_are_compared(diff):
@@ -205,10 +203,8 @@ def test_imports_are_compared(diff):
         define("def f(): return m", m=colorsys), define("def f(): return m", m=string)
     )
 
-    assert {(r["change"], r["module"]) for r in found["imports"]["items"]} == {
-        ("removed", "colorsys"),
-        ("added", "string"),
-    }
+    expected = {("removed", "colorsys"), ("added", "string")}
+    assert {(r["change"], r["module"]) for r in found["imports"]["items"]} == expected
 
 
 def test_signature_and_application_field_are_compared(diff):
@@ -239,10 +235,8 @@ def test_signature_tells_the_keys(diff):
     found = [diff(payloads[0], payloads[1]), diff(payloads[1], payloads[2])]
 
     keys = [f"ed25519 key {one.id}", f"mac key {other.id}"]
-    assert [each["signatures"] for each in found] == [
-        {"old": "not signed", "new": keys[0]},
-        {"old": keys[0], "new": keys[1]},
-    ]
+    expected = [{"old": "not signed", "new": keys[0]}, {"old": keys[0], "new": keys[1]}]
+    assert [each["signatures"] for each in found] == expected
 
 
 def test_signatures_of_one_key_are_told_once(tmp_path):

@@ -31,10 +31,8 @@ def test_globals_and_defaults_are_parts_of_a_function(diff):
 
     found = diff(define(source, LIMIT=1), define(source, LIMIT=2))
 
-    assert {path for _, path, _, _ in changes(found)} == {
-        "f.__globals__['LIMIT']",
-        "f.__defaults__[0]",
-    }
+    expected = {"f.__globals__['LIMIT']", "f.__defaults__[0]"}
+    assert {path for _, path, _, _ in changes(found)} == expected
 
 
 def test_paths_are_those_of_errors_and_explanations(diff):

@@ -71,12 +71,8 @@ def test_parts_of_nodes_have_names():
     lines = [line.strip() for line in shown.splitlines()]
     assert {"is_package: bool false", ".start: int 1", ".stop: int 3"} <= {*lines}
     assert any(line.startswith(".__defaults__: tuple of 1") for line in lines)
-    assert [part["field"] for part in function["items"]] == [
-        "code",
-        "namespace",
-        "closure",
-        "fields",
-    ]
+    expected = ["code", "namespace", "closure", "fields"]
+    assert [part["field"] for part in function["items"]] == expected
     assert [part["field"] for part in numbers["items"]] == ["start", "stop", "step"]
 
 

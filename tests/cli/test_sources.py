@@ -50,11 +50,8 @@ class TestImportedFolder:
 
         found = survey(folder, "./site", "--import")
 
-        assert (found["how"], found["modules"], found["functions"]) == (
-            "imported",
-            3,
-            5,
-        )
+        expected = ("imported", 3, 5)
+        assert (found["how"], found["modules"], found["functions"]) == expected
         assert found["chains"] == sum(
             count for (_, when), count in needs(found).items() if when == "load"
         )

@@ -135,12 +135,8 @@ def claim_data_can_be_kept_and_saved():
     assert points.count() == 4 and points.map(lambda point: point.x).sum() == 6
     points.saveAsPickleFile("points")
 
-    assert sorted(point.x for point in sc.pickleFile("points").collect()) == [
-        0,
-        1,
-        2,
-        3,
-    ]
+    expected = [0, 1, 2, 3]
+    assert sorted(point.x for point in sc.pickleFile("points").collect()) == expected
 
 
 def claim_accumulators_add_up():
@@ -194,11 +190,8 @@ def claim_columns_are_computed_by_functions_of_main():
 
     rows = spark.range(3).select(double("id").alias("n"), word(col("id")).alias("w"))
 
-    assert [tuple(row) for row in rows.collect()] == [
-        (40, "a0"),
-        (42, "a1"),
-        (44, "a2"),
-    ]
+    expected = [(40, "a0"), (42, "a1"), (44, "a2")]
+    assert [tuple(row) for row in rows.collect()] == expected
     spark.udf.register("doubled", lambda x: 2 * x, IntegerType())
     assert spark.sql("select doubled(21) as n").first().n == 42
 

@@ -140,12 +140,8 @@ if __name__ == "__main__":
     print([dumps for dumps in state()[0] if dumps is waybill.integrations.dask.dumps])
     print(state()[1:] == before[1:])
 """
-    assert lines(tmp_path, source) == [
-        "{'distributed.protocol.pickle'}",
-        "2",
-        "[]",
-        "True",
-    ]
+    expected = ["{'distributed.protocol.pickle'}", "2", "[]", "True"]
+    assert lines(tmp_path, source) == expected
 
 
 def test_workers_within_this_process_leave_it_installed_when_they_close(tmp_path):

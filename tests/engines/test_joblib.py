@@ -180,10 +180,8 @@ if __name__ == "__main__":
 """
     ended = run(tmp_path, source, backend)
 
-    assert ended.stdout.splitlines() == [
-        "[('memmap', 499999500000.0), ('ndarray', 45.0)]",
-        "1000000.0",
-    ]
+    expected = ["[('memmap', 499999500000.0), ('ndarray', 45.0)]", "1000000.0"]
+    assert ended.stdout.splitlines() == expected
     assert ended.stderr == ""  # What counts the mapped files has counted right.
 
 
@@ -207,10 +205,8 @@ integration.uninstall()
 integration.uninstall()
 print(state() == before)
 """
-    assert lines(tmp_path, source) == [
-        "waybill.integrations.loky [True, True, True]",
-        "True",
-    ]
+    expected = ["waybill.integrations.loky [True, True, True]", "True"]
+    assert lines(tmp_path, source) == expected
 
 
 def test_loky_by_itself_packs_functions_and_results_with_waybill(tmp_path):

@@ -81,12 +81,8 @@ def test_collective_operations_take_functions(tmp_path):
     """
 
     # Functions see the globals that came with them: rank is that of the sender.
-    assert lines(tmp_path, source) == [
-        "0 1 a [0, 10]",
-        "1 1 b []",
-        "[0, 1]",
-        "[0, 1]",
-    ]
+    expected = ["0 1 a [0, 10]", "1 1 b []", "[0, 1]", "[0, 1]"]
+    assert lines(tmp_path, source) == expected
 
 
 def test_submodule_chain_is_imported_where_it_arrives(tmp_path):

@@ -23,11 +23,8 @@ if __name__ == "__main__":
         print(pool.apply(lambda: (lambda: "a lambda comes back"))())
         print(list(pool.imap(lambda x: -x, range(3))))
 """
-    assert lines(tmp_path, source, method) == [
-        "[10, 11, 12]",
-        "a lambda comes back",
-        "[0, -1, -2]",
-    ]
+    expected = ["[10, 11, 12]", "a lambda comes back", "[0, -1, -2]"]
+    assert lines(tmp_path, source, method) == expected
 
 
 @each_method

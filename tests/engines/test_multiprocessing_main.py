@@ -35,11 +35,8 @@ if __name__ == "__main__":
         pool.apply(point, (arrived,))
         print(pool.apply(getattr, (Point, "made")))
 """
-    assert lines(tmp_path, source, method) == [
-        "[('set there', 1)]",
-        "True 2",
-        "2",
-    ]
+    expected = ["[('set there', 1)]", "True 2", "2"]
+    assert lines(tmp_path, source, method) == expected
 
 
 @each_method

@@ -48,11 +48,8 @@ def test_arrays_are_described_without_being_built(array, item, tmp_path):
     with opened({"a": array}, tmp_path) as file:
         part = file["a"]
 
-        assert (part.type, part.dtype, part.shape) == (
-            "numpy.ndarray",
-            item,
-            array.shape,
-        )
+        expected = ("numpy.ndarray", item, array.shape)
+        assert (part.type, part.dtype, part.shape) == expected
         assert item in repr(part)
         loaded = part.load()
         assert loaded.dtype == array.dtype
@@ -107,12 +104,8 @@ def test_nothing_is_imported_or_built_to_tell(tmp_path, monkeypatch):
     importlib.invalidate_caches()
 
     with waybill.open(tmp_path / "file") as file:
-        assert [part.type for part in file.walk()] == [
-            "not_there_later.make",
-            "list",
-            "int",
-            "int",
-        ]
+        expected = ["not_there_later.make", "list", "int", "int"]
+        assert [part.type for part in file.walk()] == expected
         assert file["data"].load() == [1, 2]
         with pytest.raises(waybill.MissingModuleError):
             file["thing"].load()
@@ -315,10 +308,8 @@ def test_parts_lead_on_when_the_steps_to_them_were_let_go_of(tmp_path):
             assert part.path == f"[{n}]['inner']"
             assert part[1]["x"].path == f"[{n}]['inner'][1]['x']"
             assert part[1]["x"].load() == n
-            assert [each.path for each in parts[-n].parts()] == [
-                f"[{-n % 30}]['inner'][0]",
-                f"[{-n % 30}]['inner'][1]",
-            ]
+            expected = [f"[{-n % 30}]['inner'][0]", f"[{-n % 30}]['inner'][1]"]
+            assert [each.path for each in parts[-n].parts()] == expected
 
 
 @pytest.mark.parametrize(

@@ -140,12 +140,8 @@ def test_loading_all_is_loads(tmp_path):
 
 def test_a_payload_that_is_a_leaf_is_a_part(tmp_path):
     with opened("text", tmp_path) as file:
-        assert (file.type, file.text, file.load(), len(file)) == (
-            "str",
-            "'text'",
-            "text",
-            0,
-        )
+        expected = ("str", "'text'", "text", 0)
+        assert (file.type, file.text, file.load(), len(file)) == expected
 
 
 # ---- Arrays -------------------------------------------------------------------------

@@ -168,11 +168,8 @@ def test_a_chain_of_closures_of_one_code_is_right():
     for number in range(20):
         obj = [make(number), make(number + 1), make(number)]
         assert waybill.dumps(obj) == dumps_without_caches(obj)
-        assert [f(1) for f in waybill.loads(waybill.dumps(obj))] == [
-            number + 1,
-            number + 2,
-            number + 1,
-        ]
+        expected = [number + 1, number + 2, number + 1]
+        assert [f(1) for f in waybill.loads(waybill.dumps(obj))] == expected
 
 
 @pytest.mark.parametrize("depth", range(20))

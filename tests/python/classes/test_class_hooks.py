@@ -281,7 +281,5 @@ def test_bases_that_are_aliases_of_typing_stay_what_they_are():
 
     program = "[base.__name__ for base in value.__bases__], value()['x']"
 
-    assert fresh_process.send(scope.Jar, program) == (
-        ["MutableMapping", "Generic"],
-        "x",
-    )
+    expected = (["MutableMapping", "Generic"], "x")
+    assert fresh_process.send(scope.Jar, program) == expected

@@ -23,12 +23,8 @@ def test_a_class_that_nobody_holds_keeps_its_state(places):
 
     worker.load(home.dumps(SENT))
 
-    assert worker.get("K.x, K.y, K.own, K.table") == (
-        3,
-        2,
-        3,
-        {"a": 1, "b": 2, "w": 3},
-    )
+    expected = (3, 2, 3, {"a": 1, "b": 2, "w": 3})
+    assert worker.get("K.x, K.y, K.own, K.table") == expected
 
 
 def test_a_forgotten_class_that_nobody_holds_dies(places):
@@ -267,12 +263,8 @@ def test_other_text_is_another_class(places):
 
     worker.load(home.dumps(SENT))
 
-    assert worker.get("K is Old, K.x, Old.x, hasattr(K, 'own')") == (
-        False,
-        2,
-        1,
-        False,
-    )
+    expected = (False, 2, 1, False)
+    assert worker.get("K is Old, K.x, Old.x, hasattr(K, 'own')") == expected
 
 
 def test_a_class_that_is_made_like_one_that_was_received_is_not_that_one(places):

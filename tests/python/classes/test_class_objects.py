@@ -256,10 +256,8 @@ def test_two_classes_that_share_an_object_share_it_afterwards(places):
 
     worker.load(home.dumps(payload))
 
-    assert worker.get("K.x is L.y, list(K.x.items())") == (
-        True,
-        [("a", 1), ("b", 2), ("w", 3)],
-    )
+    expected = (True, [("a", 1), ("b", 2), ("w", 3)])
+    assert worker.get("K.x is L.y, list(K.x.items())") == expected
     # Each of them alone says the same, and the worker's own is nobody's word.
     for one in ("{'L': L}", "{'K': K}"):
         worker.load(home.dumps(one))
@@ -296,10 +294,8 @@ def test_two_attributes_that_are_one_object_stay_one(places):
         home.do(f"K.x['b'] = {number}")
         worker.load(home.dumps("{'K': K}"))
 
-        assert worker.get("K.x is K.y is held, list(K.x.items())") == (
-            True,
-            [("a", 1), ("b", number), ("w", 3)],
-        )
+        expected = (True, [("a", 1), ("b", number), ("w", 3)])
+        assert worker.get("K.x is K.y is held, list(K.x.items())") == expected
         worker.load(home.dumps("{'K': K}"))
         assert worker.get("K.x is K.y is held, sorted(K.x)") == (True, ["a", "b", "w"])
 
@@ -315,7 +311,5 @@ def test_an_attribute_that_stands_in_another_stays_one_object(places):
     home.do("K.x['b'] = 2")
     worker.load(home.dumps("{'K': K}"))
 
-    assert worker.get("K.x is K.all['x'] is K.list[0] is held, sorted(K.x)") == (
-        True,
-        ["a", "b", "w"],
-    )
+    expected = (True, ["a", "b", "w"])
+    assert worker.get("K.x is K.all['x'] is K.list[0] is held, sorted(K.x)") == expected

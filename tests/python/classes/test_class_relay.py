@@ -44,13 +44,8 @@ def test_results_do_not_change_the_class_at_home(chain):
         home.load(worker.dumps(result))
 
     assert home.get("K is before")
-    assert home.get("K.x, K.y, hasattr(K, 'own'), K.table, K.items") == (
-        1,
-        1,
-        False,
-        {"a": 1},
-        [1],
-    )
+    expected = (1, 1, False, {"a": 1}, [1])
+    assert home.get("K.x, K.y, hasattr(K, 'own'), K.table, K.items") == expected
 
 
 def test_an_older_payload_of_its_own_does_not_change_the_class_at_home(chain):
@@ -60,12 +55,8 @@ def test_an_older_payload_of_its_own_does_not_change_the_class_at_home(chain):
 
     home.load(old)
 
-    assert home.get("K.x, K.new, hasattr(K, 'y'), K.table") == (
-        2,
-        2,
-        False,
-        {"a": 1, "b": 2},
-    )
+    expected = (2, 2, False, {"a": 1, "b": 2})
+    assert home.get("K.x, K.new, hasattr(K, 'y'), K.table") == expected
 
 
 def test_results_of_a_forked_worker_do_not_change_the_class_at_home(chain):
@@ -90,13 +81,8 @@ def test_who_does_not_know_the_class_gets_its_current_state(chain):
 
     relay(a, b)
 
-    assert b.get("K.x, K.own, K.table, K.items, hasattr(K, 'y')") == (
-        3,
-        3,
-        {"a": 1, "w": 3},
-        [1, 3],
-        False,
-    )
+    expected = (3, 3, {"a": 1, "w": 3}, [1, 3], False)
+    assert b.get("K.x, K.own, K.table, K.items, hasattr(K, 'y')") == expected
 
 
 def test_changes_of_a_worker_do_not_reach_who_knows_the_class(chain):
@@ -128,13 +114,8 @@ def test_changes_of_the_home_reach_the_end_of_the_chain(chain):
 
     relay(home, a, b, c)
 
-    assert c.get("K.x, K.new, K.table, hasattr(K, 'y'), K.items") == (
-        2,
-        2,
-        {"a": 1, "b": 2},
-        False,
-        [2],
-    )
+    expected = (2, 2, {"a": 1, "b": 2}, False, [2])
+    assert c.get("K.x, K.new, K.table, hasattr(K, 'y'), K.items") == expected
 
 
 def test_changes_of_the_home_pass_a_worker_that_has_changes_of_its_own(chain):

@@ -99,10 +99,8 @@ def test_the_hook_of_a_base_runs_for_classes_of_the_worker(pair):
     worker.load(home.dumps("{'K': K, 'Base': Base, 'Later': Later}"))
 
     # By key: the sender's, then the worker's own.
-    assert worker.get("list(Base.kinds), Own.mark") == (
-        ["Later", "Own"],
-        "set by the hook",
-    )
+    expected = (["Later", "Own"], "set by the hook")
+    assert worker.get("list(Base.kinds), Own.mark") == expected
 
 
 #: How a class of a module of that name makes the bases of K impossible there.

@@ -85,10 +85,8 @@ def test_member_that_home_adds_is_there(places, define, value):
     worker.load(home.dumps("{'K': K, 'c': K.C, 'again': K.C}"))
 
     assert worker.get("names()") == "ABC"
-    assert worker.get("c is again is K.C is K['C'], list(K)[:2] == first") == (
-        True,
-        True,
-    )
+    expected = (True, True)
+    assert worker.get("c is again is K.C is K['C'], list(K)[:2] == first") == expected
     assert worker.get("[K.C.value, K.C._sort_order_]") == [home.get(value), 2]
 
 

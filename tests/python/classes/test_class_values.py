@@ -86,12 +86,8 @@ def test_metaclasses_of_values_are_not_asked(places):
 
     worker.load(home.dumps(SENT))
 
-    assert worker.get("K.x is not V, K.x.__name__, K.y[0] is V, K.z is V") == (
-        True,
-        "W",
-        True,
-        True,
-    )
+    expected = (True, "W", True, True)
+    assert worker.get("K.x is not V, K.x.__name__, K.y[0] is V, K.z is V") == expected
 
 
 #: What cannot be sent or hashed, or says so when it is tried.
@@ -169,12 +165,8 @@ def test_a_value_that_changes_the_class_as_it_dies_breaks_nothing(places):
     worker.load(home.dumps(SENT))
 
     assert worker.get("K.x, K.table['a'], K.table['b'], K.died") == (2, 2, 2, 1)
-    assert worker.get("sorted(K.table)") == [
-        "a",
-        "b",
-        "of the dead a",
-        "of the dead x",
-    ]
+    expected = ["a", "b", "of the dead a", "of the dead x"]
+    assert worker.get("sorted(K.table)") == expected
 
 
 DESCRIPTOR = """

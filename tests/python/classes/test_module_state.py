@@ -67,13 +67,8 @@ def test_changes_of_both_sides_are_merged(places):
 
     send(home, worker)
 
-    assert worker.get("get()") == (
-        2,
-        1,
-        {"a": 1, "b": 2, "w": 3},
-        [1, 3],
-        ["new", "own"],
-    )
+    expected = (2, 1, {"a": 1, "b": 2, "w": 3}, [1, 3], ["new", "own"])
+    assert worker.get("get()") == expected
     assert worker.get("list(settings.table)") == ["a", "b", "w"]
 
 
@@ -161,10 +156,8 @@ def test_results_do_not_change_the_module_at_home(places):
 
     home.load(worker.dumps("{'back': get, 'module': settings}"))
 
-    assert home.get("settings is before, settings.get()") == (
-        True,
-        (1, 0, {"a": 1}, [1], ["gone"]),
-    )
+    expected = (True, (1, 0, {"a": 1}, [1], ["gone"]))
+    assert home.get("settings is before, settings.get()") == expected
 
 
 def test_one_side_alone_counts_for_modules_too(places):

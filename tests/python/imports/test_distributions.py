@@ -27,10 +27,8 @@ def owners(*modules):
 def test_module_of_a_distribution_of_its_name(folder):
     install(folder, "tool", "2.5", ["tool"])
 
-    assert owners("tool", "tool.part") == {
-        "tool": ["tool 2.5"],
-        "tool.part": ["tool 2.5"],
-    }
+    expected = {"tool": ["tool 2.5"], "tool.part": ["tool 2.5"]}
+    assert owners("tool", "tool.part") == expected
 
 
 def test_module_of_a_distribution_of_another_name(folder):
@@ -62,10 +60,8 @@ def test_parts_of_a_namespace_belong_to_who_has_their_files(folder):
     install(folder, "space-one", "1", ["space.one"])
     install(folder, "space-two", "2", ["space.two"])
 
-    assert owners("space.one", "space.two") == {
-        "space.one": ["space-one 1"],
-        "space.two": ["space-two 2"],
-    }
+    expected = {"space.one": ["space-one 1"], "space.two": ["space-two 2"]}
+    assert owners("space.one", "space.two") == expected
     assert owners("space") == {"space": ["space-one 1", "space-two 2"]}
 
 

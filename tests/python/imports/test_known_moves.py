@@ -218,10 +218,8 @@ sys.modules["numpy.core.multiarray"] = module
 answer += [waybill.loads(data).__module__ for _ in range(5)]
 """
 
-    assert fresh_process.execute(program, data) == [
-        *["numpy._core.multiarray"] * 5,
-        *["numpy.core.multiarray"] * 5,
-    ]
+    expected = [*["numpy._core.multiarray"] * 5, *["numpy.core.multiarray"] * 5]
+    assert fresh_process.execute(program, data) == expected
 
 
 class TestPolicies:

@@ -205,11 +205,8 @@ def test_a_view_is_a_part_of_a_file(tmp_path):
     with waybill.open(path) as file:
         for name, array in [("rows", whole[3:]), ("column", whole[:, 2])]:
             part = file[name]
-            assert (part.type, part.dtype, part.shape) == (
-                "numpy.ndarray",
-                "float64",
-                array.shape,
-            )
+            expected = ("numpy.ndarray", "float64", array.shape)
+            assert (part.type, part.dtype, part.shape) == expected
             numpy.testing.assert_array_equal(part[2:4], array[2:4])
             numpy.testing.assert_array_equal(part.load(), array)
 

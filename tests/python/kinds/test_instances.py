@@ -273,12 +273,8 @@ def test_function_that_makes_objects_meanwhile_is_asked_for_each(caches, monkeyp
         waybill.configure(caches=True)
 
     assert len(set(payloads)) == 1
-    assert waybill.loads(payloads[0]) == [
-        ["Empty"],
-        ["Empty"],
-        ["Slotted"],
-        ["Slotted"],
-    ]
+    expected = [["Empty"], ["Empty"], ["Slotted"], ["Slotted"]]
+    assert waybill.loads(payloads[0]) == expected
 
 
 def test_method_that_a_class_gets_meanwhile_is_asked():

@@ -215,10 +215,8 @@ value = f
 """
     )
 
-    assert arrive(source, "value(1), value(2)[1]") == (
-        (1, [((1,), {"key": 2})]),
-        [((1,), {"key": 2})] * 2,
-    )
+    expected = ((1, [((1,), {"key": 2})]), [((1,), {"key": 2})] * 2)
+    assert arrive(source, "value(1), value(2)[1]") == expected
 
 
 def test_context_manager_that_was_not_entered_arrives():
@@ -376,10 +374,8 @@ def test_methods_of_a_c_class_subclass_bind_to_the_object():
     value = one.append, one
     """
 
-    assert arrive(source, "[value[0](2), list(value[1])]") == [
-        None,
-        [1, 2],
-    ]
+    expected = [None, [1, 2]]
+    assert arrive(source, "[value[0](2), list(value[1])]") == expected
 
 
 def test_bound_append_keeps_its_list():

@@ -49,11 +49,8 @@ def test_mapping_proxy_sees_changes_of_its_mapping():
 def test_mapping_proxy_of_another_mapping_arrives():
     source = "value = types.MappingProxyType(collections.ChainMap({1: 2}))"
 
-    assert arrive(source, "type(value).__name__, value[1], str(value)") == (
-        "mappingproxy",
-        2,
-        "ChainMap({1: 2})",
-    )
+    expected = ("mappingproxy", 2, "ChainMap({1: 2})")
+    assert arrive(source, "type(value).__name__, value[1], str(value)") == expected
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,8 @@ def test_text_file_is_read_on_from_its_position(path):
 
     assert rest == "third\n"
     expression = "value.name, value.read(), value.getvalue()"
-    assert fresh_process.load(payload, expression) == (
-        str(path),
-        "third\n",
-        "first\nsécond\nthird\n",
-    )
+    expected = (str(path), "third\n", "first\nsécond\nthird\n")
+    assert fresh_process.load(payload, expression) == expected
 
 
 @pytest.mark.parametrize("mode", ["rb", "r+b"])

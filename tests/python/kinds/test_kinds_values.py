@@ -141,10 +141,8 @@ import zoneinfo
 value = datetime.datetime(2024, 7, 1, tzinfo=zoneinfo.ZoneInfo("Europe/Rome"))
 """
 
-    assert arrive(source, "value.tzname(), value.tzinfo.key") == (
-        "CEST",
-        "Europe/Rome",
-    )
+    expected = ("CEST", "Europe/Rome")
+    assert arrive(source, "value.tzname(), value.tzinfo.key") == expected
 
 
 def test_match_is_refused_by_name():

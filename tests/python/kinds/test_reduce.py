@@ -101,11 +101,8 @@ def test_exception_keeps_arguments_and_attributes():
 
     arrived = round_trip(sent)
 
-    assert (type(arrived), arrived.args, arrived.extra) == (
-        ValueError,
-        ("text", 3),
-        [1],
-    )
+    expected = (ValueError, ("text", 3), [1])
+    assert (type(arrived), arrived.args, arrived.extra) == expected
 
 
 @pytest.mark.parametrize(

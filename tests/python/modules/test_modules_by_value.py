@@ -31,12 +31,8 @@ def make(source=SOURCE, name="made_by_hand"):
 def test_module_keeps_name_doc_and_values():
     program = "value.__name__, value.__doc__, value.count, type(value).__name__"
 
-    assert fresh_process.send(make(), program) == (
-        "made_by_hand",
-        "its doc",
-        0,
-        "module",
-    )
+    expected = ("made_by_hand", "its doc", 0, "module")
+    assert fresh_process.send(make(), program) == expected
 
 
 @pytest.mark.parametrize("reads", ["get()", "C().get()", "one.get()", "count"])

@@ -54,10 +54,8 @@ def use(package, function):
 def test_names_of_modules_that_are_imported_by_computed_names_arrive(package, name):
     function = use(package, getattr(package.one, name))
 
-    assert seen(function, "value('two'), value('deep.three')") == (
-        (23, 34, 22),
-        (23, 34, 33),
-    )
+    expected = ((23, 34, 22), (23, 34, 33))
+    assert seen(function, "value('two'), value('deep.three')") == expected
 
 
 def test_a_module_that_is_only_handed_on_is_whole(package):

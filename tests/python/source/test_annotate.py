@@ -100,12 +100,8 @@ def test_code_says_where_it_stands():
 def test_names_that_are_not_there_give_the_source_of_the_annotation():
     annotate = function(compile_unit(FUNCTION, "f", 1))
 
-    assert evaluate_annotations(annotate, FUNCTION) == {
-        "a": int,
-        "args": str,
-        "b": "Missing",
-        "return": list[int],
-    }
+    expected = {"a": int, "args": str, "b": "Missing", "return": list[int]}
+    assert evaluate_annotations(annotate, FUNCTION) == expected
 
 
 def test_names_that_are_not_there_in_a_class_give_the_source():
@@ -146,12 +142,8 @@ def test_annotations_of_a_class_on_one_line(make):
 def test_annotations_that_are_text_by_a_feature_stay_text():
     unit = FUNCTION._replace(futures=("annotations",))
 
-    assert evaluate_annotations(function(compile_unit(unit, "f", 1)), unit) == {
-        "a": "int",
-        "args": "str",
-        "b": "Missing",
-        "return": "list[int]",
-    }
+    expected = {"a": "int", "args": "str", "b": "Missing", "return": "list[int]"}
+    assert evaluate_annotations(function(compile_unit(unit, "f", 1)), unit) == expected
 
 
 def test_text_that_is_no_annotation_is_refused():

@@ -31,10 +31,8 @@ def test_class_inside_has_its_line_and_qualified_name():
 
     made = type(lambda: 0)(code, {"__name__": "m", "__builtins__": __builtins__})()
 
-    assert (made.__qualname__, made.g.__qualname__) == (
-        "A.f.<locals>.C",
-        "A.f.<locals>.C.g",
-    )
+    expected = ("A.f.<locals>.C", "A.f.<locals>.C.g")
+    assert (made.__qualname__, made.g.__qualname__) == expected
     assert vars(made).get("__firstlineno__", 51) == 51
 
 

@@ -98,8 +98,5 @@ def test_whoever_runs_the_bytecode_loads_nothing_of_what_compiles(tmp_path):
         "print(b'return n + x' in waybill.dumps(outer(1)))\n",
         told.strip(),
     )
-    assert answers.splitlines() == [
-        "3 7",
-        "waybill._source.by_code waybill._source.shown",
-        "True",
-    ]
+    expected = ["3 7", "waybill._source.by_code waybill._source.shown", "True"]
+    assert answers.splitlines() == expected

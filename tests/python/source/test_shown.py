@@ -137,11 +137,8 @@ def test_file_that_is_there_shows_its_other_lines(tmp_path):
 
     function = arrived(unit("def other(): pass", "other"), 2, str(path))
 
-    assert list(linecache.getlines(str(path))) == [
-        "own = 1\n",
-        "def other(): pass\n",
-        "last = 3\n",
-    ]
+    expected = ["own = 1\n", "def other(): pass\n", "last = 3\n"]
+    assert list(linecache.getlines(str(path))) == expected
     assert inspect.getsource(function) == "def other(): pass\n"
 
 
@@ -153,10 +150,8 @@ def test_change_of_a_file_that_is_there_is_seen(tmp_path):
 
     path.write_text("own = 'changed'\n")
 
-    assert (before, linecache.getline(str(path), 1)) == (
-        "own = 1\n",
-        "own = 'changed'\n",
-    )
+    expected = ("own = 1\n", "own = 'changed'\n")
+    assert (before, linecache.getline(str(path), 1)) == expected
     assert inspect.getsource(function) == "def other(): pass\n"
 
 

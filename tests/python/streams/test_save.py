@@ -165,10 +165,8 @@ def test_hard_link_keeps_the_old_content(tmp_path):
 
     waybill.save("new", tmp_path / "a")
 
-    assert (waybill.load(tmp_path / "a"), waybill.load(tmp_path / "b")) == (
-        "new",
-        "old",
-    )
+    expected = ("new", "old")
+    assert (waybill.load(tmp_path / "a"), waybill.load(tmp_path / "b")) == expected
 
 
 @POSIX

@@ -48,10 +48,8 @@ def test_payload_that_was_signed_is_verified_and_loads(key):
 
     assert waybill.security.verify(data, ring_of(key)) is None
     assert waybill.loads(data) == {"answer": [42]}
-    assert waybill.inspect(data)["signature"] == {
-        "algorithm": key.algorithm,
-        "key": key.id,
-    }
+    expected = {"algorithm": key.algorithm, "key": key.id}
+    assert waybill.inspect(data)["signature"] == expected
 
 
 def test_function_that_was_sent_before_is_signed_too(key):
@@ -153,11 +151,8 @@ def test_application_field_is_read_without_loading(key):
     assert waybill.security.application(data) == b"task 7"
     assert waybill.security.application(data, ring_of(key)) == b"task 7"
     assert waybill.loads(data) == [1]
-    assert waybill.inspect(data)["application"] == {
-        "size": 6,
-        "start": b"task 7".hex(),
-        "text": "task 7",
-    }
+    expected = {"size": 6, "start": b"task 7".hex(), "text": "task 7"}
+    assert waybill.inspect(data)["application"] == expected
     assert waybill.security.application(waybill.dumps([1])) is None
     assert waybill.dumps([1], application=b"") == waybill.dumps([1])
 
