@@ -1,6 +1,8 @@
 """Equal objects give equal bytes, in any process and at any time."""
 
 import functools
+import json
+import marshal
 import os
 import sys
 import textwrap
@@ -88,65 +90,44 @@ def test_bytes_do_not_depend_on_the_hash_seed(expected, seed):
     assert shown(PYTHONHASHSEED=seed) == expected
 
 
-def test_bytes_do_not_depend_on_what_is_imported(expected):
-    before = "import asyncio, http.client, unittest.mock, email.message"
-
-    assert shown(before, PYTHONHASHSEED="3") == expected
-
-
-def test_bytes_do_not_depend_on_the_garbage_collector(expected):
-    assert shown("import gc; gc.disable()", PYTHONHASHSEED="3") == expected
-
-
 WARM = """
 step, read = make(1)
 for _ in range(10_000):
     step(); read(); annotated(1); Base(1).get(); Base(2).twice
     things["lambda"]("x")
 """
+SPY = "def spy(*a): return spy\n"
 
-
-def test_bytes_do_not_depend_on_warming(expected):
-    assert shown(WARM, PYTHONHASHSEED="3") == expected
-
-
-def test_bytes_do_not_depend_on_earlier_dumps(expected):
-    before = "for thing in things.values(): waybill.dumps(thing)"
-
-    assert shown(before, PYTHONHASHSEED="3") == expected
-
-
-@pytest.mark.parametrize("setter", ["settrace", "setprofile"])
-def test_bytes_do_not_depend_on_tracing(expected, setter):
-    before = f"def spy(*a): return spy\nsys.{setter}(spy)\n"
-
-    assert shown(before + WARM, PYTHONHASHSEED="3") == expected
-
-
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is of 3.12")
-def test_bytes_do_not_depend_on_monitoring(expected):
-    before = """
+#: What has run before in the process.
+BEFORE = {
+    "what is imported": "import asyncio, http.client, unittest.mock, email.message",
+    "the garbage collector": "import gc; gc.disable()",
+    "warming": WARM,
+    "earlier dumps": "for thing in things.values(): waybill.dumps(thing)",
+    "tracing": f"{SPY}sys.settrace(spy)\n{WARM}",
+    "profiling": f"{SPY}sys.setprofile(spy)\n{WARM}",
+    # Not by vars(), which gives some objects a dict that they had not.
+    "reference counts": """
+import gc
+held, todo = [], list(things.values())
+for _ in range(4):
+    todo = [part for thing in todo for part in gc.get_referents(thing)]
+    held += todo
+""",
+}
+if sys.version_info >= (3, 12):
+    BEFORE["monitoring"] = f"""
 monitoring, events = sys.monitoring, sys.monitoring.events
 monitoring.use_tool_id(3, "test")
 for event in (events.LINE, events.CALL, events.PY_START, events.INSTRUCTION):
     monitoring.register_callback(3, event, lambda *a: None)
 monitoring.set_events(3, events.LINE | events.CALL | events.PY_START
                       | events.INSTRUCTION)
-"""
-
-    assert shown(before + WARM, PYTHONHASHSEED="3") == expected
+{WARM}"""
 
 
-def test_bytes_do_not_depend_on_reference_counts(expected):
-    # Not by vars(), which gives some objects a dict that they had not.
-    before = """
-import gc
-held, todo = [], list(things.values())
-for _ in range(4):
-    todo = [part for thing in todo for part in gc.get_referents(thing)]
-    held += todo
-"""
-
+@pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE)
+def test_bytes_do_not_depend_on(expected, before):
     assert shown(before, PYTHONHASHSEED="3") == expected
 
 
@@ -287,8 +268,6 @@ def test_fingerprint_does_not_depend_on(other, file):
 
 
 def test_fingerprint_does_not_depend_on_where_imports_stand():
-    import json
-
     source = "{}def f(): return json.dumps"
 
     assert fingerprint(source.format(""), json=json) == fingerprint(
@@ -327,20 +306,12 @@ def test_fingerprint_differs_for_other_functions(other):
     assert fingerprint(BODY) != fingerprint(other)
 
 
-@pytest.mark.parametrize("value", [2, True, 1.0, "1", None, [1], (1,), {1}])
-def test_fingerprint_differs_for_other_globals(value):
-    source = "def f(): return x"
-
-    assert fingerprint(source, x=1) != fingerprint(source, x=value)
-
-
-def test_fingerprint_differs_for_another_module():
-    import json
-    import marshal
-
+@pytest.mark.parametrize("value", [2, True, 1.0, "1", None, [1], (1,), {1}, marshal])
+@pytest.mark.parametrize("first", [1, json])
+def test_fingerprint_differs_for_other_globals(first, value):
     source = "def f(): return x.dumps"
 
-    assert fingerprint(source, x=json) != fingerprint(source, x=marshal)
+    assert fingerprint(source, x=first) != fingerprint(source, x=value)
 
 
 def test_fingerprint_differs_for_another_module_name_of_the_globals():
