@@ -151,12 +151,8 @@ def test_a_mapped_dataclass_maps_there():
         value('q').name, value().name, str(value.name),
         list(map(str, value.__table__.c)),
     )"""
-    assert send(script, expression) == (
-        "q",
-        "x",
-        "Data.name",
-        ["data.id", "data.label"],
-    )
+    expected = ("q", "x", "Data.name", ["data.id", "data.label"])
+    assert send(script, expression) == expected
 
 
 def test_constraints_keep_their_order():

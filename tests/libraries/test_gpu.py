@@ -185,10 +185,8 @@ def test_parts_of_a_file_are_told_and_loaded(tmp_path):
 
     with waybill.open(path) as file:
         part = file["weight"]
-        assert (part.type, part.dtype, part.shape) == (
-            *("torch.Tensor", "float32"),
-            (1000, 100),
-        )
+        expected = (*("torch.Tensor", "float32"), (1000, 100))
+        assert (part.type, part.dtype, part.shape) == expected
         assert part.load().equal(net["weight"])
     with waybill.open(path, map_location="cpu") as file:
         assert file["weight"].load().equal(net["weight"].cpu())

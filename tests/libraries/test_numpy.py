@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import waybill
+from claims_in_text import read_claims
 from main_script import payload_of, send
 
 pytest.importorskip("numpy")
@@ -58,10 +59,92 @@ value = described(np.array([Cell(1), None, [Cell(2)], "x"], object))
     assert send(script, DIFFERENT) == []
 
 
-def test_an_array_of_objects_that_holds_itself_arrives():
-    script = "import numpy as np\nvalue = np.empty(1, object)\nvalue[0] = [value]"
+OBJECTS = """
+an array of objects that holds itself arrives
+    import numpy as np
+    value = np.empty(1, object)
+    value[0] = [value]
+    >>> value[0][0] is value
+    True
 
-    assert send(script, "value[0][0] is value")
+the cells of a view arrive
+    import numpy as np
+    grid = np.arange(12).reshape(3, 4)
+    value = grid[::2, ::-1], grid[1:, 1], np.broadcast_to(np.int8(7), (2, 2))
+    >>> [a.tolist() for a in value]
+    [[[3, 2, 1, 0], [11, 10, 9, 8]], [5, 9], [[7, 7], [7, 7]]]
+
+scalars arrive with their type
+    import numpy as np
+    value = [np.float32(0.1), np.int8(-1), np.bool_(True), np.str_("x"), np.bytes_(b"y"),
+             np.complex64(1j), np.datetime64("2020-01-01"), np.longdouble(1) / 3, np.void(b"ab")]
+    value = value, [repr(v) for v in value]
+    >>> [repr(v) for v in value[0]] == value[1]
+    True
+
+masked arrays arrive
+    import numpy as np
+    value = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0], fill_value=-1)
+    >>> value.filled().tolist(), float(value.sum())
+    [1.0, -1.0, 3.0], 4.0
+
+ufuncs and array functions arrive
+    import numpy as np
+    value = np.add, np.add.reduce, np.linalg.norm, np.concatenate, np.random.default_rng
+    >>> (
+    ...     value[0] is __import__('numpy').add,
+    ...     *map(float, (value[1]([1, 2]), value[2]([3, 4]))),
+    ... )
+    True, 3, 5
+
+a ufunc of a function of main arrives
+    import numpy as np
+    def twice(x): return 2 * x
+    value = np.frompyfunc(twice, 1, 1), np.vectorize(twice)
+    >>> [f([1, 2]).tolist() for f in value]
+    [[2, 4], [2, 4]]
+
+a subclass of main keeps its attributes
+    import numpy as np
+    class Measured(np.ndarray):
+        def __new__(cls, cells, unit):
+            new = np.asarray(cells).view(cls)
+            new.unit = unit
+            return new
+        def __array_finalize__(self, source):
+            self.unit = getattr(source, "unit", None)
+        def __reduce__(self):
+            build, given, state = super().__reduce__()
+            return build, given, (state, self.unit)
+        def __setstate__(self, state):
+            super().__setstate__(state[0])
+            self.unit = state[1]
+    value = Measured([1, 2], "m")
+    >>> value.tolist(), value.unit, (value[:1] * 2).unit, type(value).__name__
+    [1, 2], "m", "m", "Measured"
+
+a function that uses numpy works
+    import numpy as np
+    from numpy import linalg as la
+    WEIGHTS = np.eye(2)
+    def score(x):
+        return float(la.norm(WEIGHTS @ np.asarray(x, dtype=np.float64)))
+    value = score
+    >>> value([3, 4])
+    5.0
+
+an array that is met twice is one
+    import numpy as np
+    a = np.arange(3)
+    value = [a, {'a': a}]
+    >>> value[0] is value[1]['a']
+    True
+"""
+
+
+@pytest.mark.parametrize("script, expression, expected", read_claims(OBJECTS))
+def test_an_object_arrives(script, expression, expected):
+    assert send(script, expression) == expected
 
 
 def test_layouts_arrive():
@@ -73,67 +156,12 @@ value = described(np.asfortranarray(grid), grid.T, np.array(5), np.empty((0, 3))
     assert send(script, DIFFERENT) == []
 
 
-def test_the_cells_of_a_view_arrive():
-    script = """
-import numpy as np
-grid = np.arange(12).reshape(3, 4)
-value = grid[::2, ::-1], grid[1:, 1], np.broadcast_to(np.int8(7), (2, 2))
-"""
-
-    cells = send(script, "[a.tolist() for a in value]")
-
-    assert cells == [[[3, 2, 1, 0], [11, 10, 9, 8]], [5, 9], [[7, 7], [7, 7]]]
-
-
-def test_scalars_arrive_with_their_type():
-    script = """
-import numpy as np
-value = [np.float32(0.1), np.int8(-1), np.bool_(True), np.str_("x"), np.bytes_(b"y"),
-         np.complex64(1j), np.datetime64("2020-01-01"), np.longdouble(1) / 3, np.void(b"ab")]
-value = value, [repr(v) for v in value]
-"""
-
-    assert send(script, "[repr(v) for v in value[0]] == value[1]")
-
-
 def test_strings_of_any_length_arrive():
     script = f"""{DESCRIBED}
 value = described(np.array(["a", "b" * 100], np.dtypes.StringDType()))
 """
 
     assert send(script, DIFFERENT) == []
-
-
-def test_masked_arrays_arrive():
-    script = """
-import numpy as np
-value = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0], fill_value=-1)
-"""
-
-    assert send(script, "value.filled().tolist(), float(value.sum())") == (
-        [1.0, -1.0, 3.0],
-        4.0,
-    )
-
-
-def test_ufuncs_and_array_functions_arrive():
-    script = """
-import numpy as np
-value = np.add, np.add.reduce, np.linalg.norm, np.concatenate, np.random.default_rng
-"""
-
-    expression = "value[0] is __import__('numpy').add, *map(float, (value[1]([1, 2]), value[2]([3, 4])))"
-    assert send(script, expression) == (True, 3, 5)
-
-
-def test_a_ufunc_of_a_function_of_main_arrives():
-    script = """
-import numpy as np
-def twice(x): return 2 * x
-value = np.frompyfunc(twice, 1, 1), np.vectorize(twice)
-"""
-
-    assert send(script, "[f([1, 2]).tolist() for f in value]") == [[2, 4], [2, 4]]
 
 
 @pytest.mark.parametrize("make", ["default_rng(7)", "RandomState(7)", "PCG64(7)"])
@@ -149,50 +177,6 @@ value = source, (copy.bytes if hasattr(copy, "bytes") else copy.random_raw)(5)
     draw = "getattr(value[0], 'bytes', None) or value[0].random_raw"
 
     assert send(script, f"bool(__import__('numpy').all(({draw})(5) == value[1]))")
-
-
-def test_a_subclass_of_main_keeps_its_attributes():
-    script = """
-import numpy as np
-class Measured(np.ndarray):
-    def __new__(cls, cells, unit):
-        new = np.asarray(cells).view(cls)
-        new.unit = unit
-        return new
-    def __array_finalize__(self, source):
-        self.unit = getattr(source, "unit", None)
-    def __reduce__(self):
-        build, given, state = super().__reduce__()
-        return build, given, (state, self.unit)
-    def __setstate__(self, state):
-        super().__setstate__(state[0])
-        self.unit = state[1]
-value = Measured([1, 2], "m")
-"""
-
-    expression = (
-        "value.tolist(), value.unit, (value[:1] * 2).unit, type(value).__name__"
-    )
-    assert send(script, expression) == ([1, 2], "m", "m", "Measured")
-
-
-def test_a_function_that_uses_numpy_works():
-    script = """
-import numpy as np
-from numpy import linalg as la
-WEIGHTS = np.eye(2)
-def score(x):
-    return float(la.norm(WEIGHTS @ np.asarray(x, dtype=np.float64)))
-value = score
-"""
-
-    assert send(script, "value([3, 4])") == 5.0
-
-
-def test_an_array_that_is_met_twice_is_one():
-    script = "import numpy as np\na = np.arange(3)\nvalue = [a, {'a': a}]"
-
-    assert send(script, "value[0] is value[1]['a']")
 
 
 def test_policy_that_the_security_page_shows_lets_arrays_in():

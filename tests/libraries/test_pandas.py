@@ -2,6 +2,7 @@
 
 import pytest
 import waybill
+from claims_in_text import read_claims
 from main_script import send
 
 pd = pytest.importorskip("pandas")
@@ -89,53 +90,49 @@ def test_singletons_stay_what_they_are():
     assert send(script, f"value[0] is {pandas}.NA and value[1] is {pandas}.NaT")
 
 
-def test_a_function_that_uses_pandas_works():
-    script = """
-import pandas as pd
-LIMIT = 1
-def totals(rows):
-    frame = pd.DataFrame(rows, columns=["k", "n"])
-    kept = frame[frame["n"].apply(lambda n: n > LIMIT)]
-    return kept.groupby("k")["n"].sum().to_dict()
-value = totals
+PROGRAMS = """
+a function that uses pandas works
+    import pandas as pd
+    LIMIT = 1
+    def totals(rows):
+        frame = pd.DataFrame(rows, columns=["k", "n"])
+        kept = frame[frame["n"].apply(lambda n: n > LIMIT)]
+        return kept.groupby("k")["n"].sum().to_dict()
+    value = totals
+    >>> value([('a', 1), ('a', 2), ('b', 3)])
+    {"a": 2, "b": 3}
+
+a frame of a class of main arrives
+    import pandas as pd
+    class Table(pd.DataFrame):
+        _metadata = ["unit"]
+        @property
+        def _constructor(self):
+            return Table
+        def double(self):
+            return self * 2
+    value = Table({"a": [1, 2]})
+    value.unit = "m"
+    >>> value.double()['a'].tolist(), value.unit, type(value.double()).__name__
+    [2, 4], "m", "Table"
+
+an accessor of main arrives
+    import pandas as pd
+    class Geo:
+        def __init__(self, frame): self.frame = frame
+        def size(self): return len(self.frame)
+    def count(rows):
+        pd.api.extensions.register_dataframe_accessor("geo")(Geo)
+        return pd.DataFrame(rows).geo.size()
+    value = count
+    >>> value([1, 2, 3])
+    3
 """
 
-    assert send(script, "value([('a', 1), ('a', 2), ('b', 3)])") == {"a": 2, "b": 3}
 
-
-def test_a_frame_of_a_class_of_main_arrives():
-    script = """
-import pandas as pd
-class Table(pd.DataFrame):
-    _metadata = ["unit"]
-    @property
-    def _constructor(self):
-        return Table
-    def double(self):
-        return self * 2
-value = Table({"a": [1, 2]})
-value.unit = "m"
-"""
-
-    expression = (
-        "value.double()['a'].tolist(), value.unit, type(value.double()).__name__"
-    )
-    assert send(script, expression) == ([2, 4], "m", "Table")
-
-
-def test_an_accessor_of_main_arrives():
-    script = """
-import pandas as pd
-class Geo:
-    def __init__(self, frame): self.frame = frame
-    def size(self): return len(self.frame)
-def count(rows):
-    pd.api.extensions.register_dataframe_accessor("geo")(Geo)
-    return pd.DataFrame(rows).geo.size()
-value = count
-"""
-
-    assert send(script, "value([1, 2, 3])") == 3
+@pytest.mark.parametrize("script, expression, expected", read_claims(PROGRAMS))
+def test_what_a_program_made_arrives(script, expression, expected):
+    assert send(script, expression) == expected
 
 
 def test_a_group_by_with_functions_of_main_arrives():

@@ -1,6 +1,7 @@
 """Models of pydantic that are defined in __main__ travel, with their instances."""
 
 import pytest
+from claims_in_text import read_claims
 from main_script import send
 
 pytest.importorskip("pydantic", minversion="2")
@@ -74,100 +75,85 @@ def test_a_schema_is_the_same_there():
     assert send(script, "value[0].model_json_schema() == value[1]")
 
 
-def test_a_nested_generic_model_works():
-    script = """
-from typing import Generic, TypeVar
-from pydantic import BaseModel
-T = TypeVar("T")
-class Page(BaseModel, Generic[T]):
-    rows: list[T]
-class Row(BaseModel):
-    n: int
-class Book(BaseModel):
-    pages: list[Page[Row]]
-value = Book, Book(pages=[{"rows": [{"n": "1"}]}]), Page[int](rows=["2"]), Page
+MODELS = """
+a nested generic model works
+    from typing import Generic, TypeVar
+    from pydantic import BaseModel
+    T = TypeVar("T")
+    class Page(BaseModel, Generic[T]):
+        rows: list[T]
+    class Row(BaseModel):
+        n: int
+    class Book(BaseModel):
+        pages: list[Page[Row]]
+    value = Book, Book(pages=[{"rows": [{"n": "1"}]}]), Page[int](rows=["2"]), Page
+    >>> (
+    ...     value[0](pages=[{"rows": [{"n": "4"}]}]).pages[0].rows[0].n,
+    ...     value[1].pages[0].rows[0].n, value[2].rows, value[3][int](rows=["5"]).rows,
+    ... )
+    4, 1, [2], [5]
+
+a model that refers to itself works
+    from __future__ import annotations
+    from pydantic import BaseModel
+    class Node(BaseModel):
+        n: int
+        kids: list[Node] = []
+    value = Node
+    >>> value(n=1, kids=[{'n': '2'}]).kids[0].n
+    2
+
+a model that inherits works
+    from pydantic import BaseModel
+    class Base(BaseModel):
+        a: int
+        def total(self): return self.a
+    class Derived(Base):
+        b: int = 2
+        def total(self): return super().total() + self.b
+    value = Derived(a=1)
+    >>> value.total(), type(value)(a='3').total()
+    3, 5
+
+a union by discriminator works
+    from typing import Annotated, Literal, Union
+    from pydantic import BaseModel, Field, TypeAdapter
+    class Cat(BaseModel):
+        kind: Literal["cat"]
+    class Dog(BaseModel):
+        kind: Literal["dog"]
+        age: int
+    class Home(BaseModel):
+        pet: Annotated[Union[Cat, Dog], Field(discriminator="kind")]
+    value = Home, lambda: TypeAdapter(list[Home]).validate_json('[{"pet": {"kind": "cat"}}]')
+    >>> value[0](pet={'kind': 'dog', 'age': '3'}).pet.age, value[1]()[0].pet.kind
+    3, "cat"
+
+a root model and a dataclass work
+    from pydantic import RootModel
+    from pydantic.dataclasses import dataclass
+    class Names(RootModel[list[str]]): pass
+    @dataclass
+    class Point:
+        x: int
+    value = Names(["a"]), Point, Point("3")
+    >>> value[0].root, value[1]('4').x, value[2].x
+    ["a"], 4, 3
+
+a function that validates its arguments works
+    from pydantic import BaseModel, validate_call
+    class Limits(BaseModel):
+        top: int
+    @validate_call
+    def check(n: int, limits: Limits) -> bool:
+        return n < limits.top
+    def use(n): return check(n, {"top": "5"})
+    value = use
+    >>> value('3'), value(7)
+    True, False
 """
 
-    expression = """(
-        value[0](pages=[{"rows": [{"n": "4"}]}]).pages[0].rows[0].n,
-        value[1].pages[0].rows[0].n, value[2].rows, value[3][int](rows=["5"]).rows,
-    )"""
-    assert send(script, expression) == (4, 1, [2], [5])
 
-
-def test_a_model_that_refers_to_itself_works():
-    script = """
-from __future__ import annotations
-from pydantic import BaseModel
-class Node(BaseModel):
-    n: int
-    kids: list[Node] = []
-value = Node
-"""
-
-    assert send(script, "value(n=1, kids=[{'n': '2'}]).kids[0].n") == 2
-
-
-def test_a_model_that_inherits_works():
-    script = """
-from pydantic import BaseModel
-class Base(BaseModel):
-    a: int
-    def total(self): return self.a
-class Derived(Base):
-    b: int = 2
-    def total(self): return super().total() + self.b
-value = Derived(a=1)
-"""
-
-    assert send(script, "value.total(), type(value)(a='3').total()") == (3, 5)
-
-
-def test_a_union_by_discriminator_works():
-    script = """
-from typing import Annotated, Literal, Union
-from pydantic import BaseModel, Field, TypeAdapter
-class Cat(BaseModel):
-    kind: Literal["cat"]
-class Dog(BaseModel):
-    kind: Literal["dog"]
-    age: int
-class Home(BaseModel):
-    pet: Annotated[Union[Cat, Dog], Field(discriminator="kind")]
-value = Home, lambda: TypeAdapter(list[Home]).validate_json('[{"pet": {"kind": "cat"}}]')
-"""
-
-    expression = (
-        "value[0](pet={'kind': 'dog', 'age': '3'}).pet.age, value[1]()[0].pet.kind"
-    )
-    assert send(script, expression) == (3, "cat")
-
-
-def test_a_root_model_and_a_dataclass_work():
-    script = """
-from pydantic import RootModel
-from pydantic.dataclasses import dataclass
-class Names(RootModel[list[str]]): pass
-@dataclass
-class Point:
-    x: int
-value = Names(["a"]), Point, Point("3")
-"""
-
-    expression = "value[0].root, value[1]('4').x, value[2].x"
-    assert send(script, expression) == (["a"], 4, 3)
-
-
-def test_a_function_that_validates_its_arguments_works():
-    script = """
-from pydantic import BaseModel, validate_call
-class Limits(BaseModel):
-    top: int
-@validate_call
-def check(n: int, limits: Limits) -> bool:
-    return n < limits.top
-def use(n): return check(n, {"top": "5"})
-value = use
-"""
-
-    assert send(script, "value('3'), value(7)") == (True, False)
+@pytest.mark.parametrize("script, expression, expected", read_claims(MODELS))
+def test_models_work(script, expression, expected):
+    assert send(script, expression) == expected

@@ -1,6 +1,7 @@
 """Declarative classes of SQLAlchemy that are defined in __main__ travel."""
 
 import pytest
+from claims_in_text import read_claims
 from main_script import send
 
 pytest.importorskip("sqlalchemy", minversion="2")
@@ -33,17 +34,40 @@ def stored(user):
 """
 
 
-def test_a_class_maps_there():
-    script = MODELS + "value = User, stored"
+OF_MODELS = """
+a class maps there
+    value = User, stored
+    >>> value[1](value[0](name='x'))
+    "x"
 
-    assert send(script, "value[1](value[0](name='x'))") == "x"
+a related class is there when the first instance is made
+    value = User
+    >>> (__import__('gc').collect(), list(value(name='x').posts))[1]
+    []
+
+an instance that was read from a database arrives
+    engine = create_engine("sqlite://")
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add(User(id=7, name="x"))
+        session.commit()
+        value = session.scalars(select(User)).one()
+        value.name
+    >>> value.id, value.name, value.nick
+    7, "x", None
+
+a statement arrives
+    value = select(User.name).where(User.id == 3)
+    >>> 'WHERE "user".id = :id_1' in str(value)
+    True
+"""
 
 
-def test_a_related_class_is_there_when_the_first_instance_is_made():
-    script = MODELS + "value = User"
-
-    expression = "(__import__('gc').collect(), list(value(name='x').posts))[1]"
-    assert send(script, expression) == []
+@pytest.mark.parametrize(
+    "script, expression, expected", read_claims(OF_MODELS, start=MODELS)
+)
+def test_a_mapped_class_works(script, expression, expected):
+    assert send(script, expression) == expected
 
 
 def test_an_instance_can_be_stored_there():
@@ -56,55 +80,76 @@ def test_an_instance_can_be_stored_there():
     assert send(script, "value[1](value[0])") == "x"
 
 
-def test_an_instance_that_was_read_from_a_database_arrives():
-    script = f"""{MODELS}
-engine = create_engine("sqlite://")
-Base.metadata.create_all(engine)
-with Session(engine) as session:
-    session.add(User(id=7, name="x"))
-    session.commit()
-    value = session.scalars(select(User)).one()
-    value.name
+ALONE = """
+tables without classes arrive
+    from sqlalchemy import Column, Integer, MetaData, Table
+    table = Table("t", MetaData(), Column("id", Integer, primary_key=True), Column("n", Integer))
+    value = table
+    >>> [str(c.name) for c in value.columns]
+    ["id", "n"]
+
+relationships of many to many arrive
+    from sqlalchemy import Column, ForeignKey, Integer, Table
+    from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+    class Base(DeclarativeBase): pass
+    links = Table("links", Base.metadata,
+                  Column("a", ForeignKey("left.id"), primary_key=True),
+                  Column("b", ForeignKey("right.id"), primary_key=True))
+    class Left(Base):
+        __tablename__ = "left"
+        id: Mapped[int] = mapped_column(primary_key=True)
+        rights: Mapped[set["Right"]] = relationship(secondary=links, lazy="selectin")
+    class Right(Base):
+        __tablename__ = "right"
+        number: Mapped[int] = mapped_column("id", primary_key=True)
+    value = Left(rights={Right(number=3)})
+    >>> [r.number for r in value.rights]
+    [3]
+
+a base of the older kind and a constructor arrive
+    from sqlalchemy import Column, Integer, String
+    from sqlalchemy.ext.hybrid import hybrid_property
+    from sqlalchemy.orm import declarative_base
+    Base = declarative_base()
+    class User(Base):
+        __tablename__ = "user"
+        key = Column("id", Integer, primary_key=True)
+        name = Column(String(30), default=lambda: "nobody")
+        def __init__(self, name):
+            super().__init__(name=name)
+            self.seen = [type(self).__name__]
+        @hybrid_property
+        def loud(self): return self.name + "!"
+    value = User, User("x")
+    >>> (
+    ...     value[1].loud, value[0]('y').seen, str(value[0].key),
+    ...     'name ||' in str(value[0].loud == 'a'),
+    ... )
+    "x!", ["User"], "User.key", True
+
+a mixin and an abstract class arrive
+    from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
+    class Base(DeclarativeBase): pass
+    class Named:
+        name: Mapped[str] = mapped_column(default="x")
+        @declared_attr.directive
+        def __tablename__(cls): return cls.__name__.lower()
+    class Kept(Base):
+        __abstract__ = True
+        id: Mapped[int] = mapped_column(primary_key=True)
+    class Thing(Named, Kept): pass
+    value = Thing
+    >>> (
+    ...     value(name='y').name, str(value.__table__.name) + '',
+    ...     sorted(map(str, value.__table__.c.keys())),
+    ... )
+    "y", "thing", ["id", "name"]
 """
 
-    assert send(script, "value.id, value.name, value.nick") == (7, "x", None)
 
-
-def test_a_statement_arrives():
-    script = MODELS + "value = select(User.name).where(User.id == 3)"
-
-    assert send(script, "'WHERE \"user\".id = :id_1' in str(value)")
-
-
-def test_tables_without_classes_arrive():
-    script = """
-from sqlalchemy import Column, Integer, MetaData, Table
-table = Table("t", MetaData(), Column("id", Integer, primary_key=True), Column("n", Integer))
-value = table
-"""
-
-    assert send(script, "[str(c.name) for c in value.columns]") == ["id", "n"]
-
-
-def test_relationships_of_many_to_many_arrive():
-    script = """
-from sqlalchemy import Column, ForeignKey, Integer, Table
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
-class Base(DeclarativeBase): pass
-links = Table("links", Base.metadata,
-              Column("a", ForeignKey("left.id"), primary_key=True),
-              Column("b", ForeignKey("right.id"), primary_key=True))
-class Left(Base):
-    __tablename__ = "left"
-    id: Mapped[int] = mapped_column(primary_key=True)
-    rights: Mapped[set["Right"]] = relationship(secondary=links, lazy="selectin")
-class Right(Base):
-    __tablename__ = "right"
-    number: Mapped[int] = mapped_column("id", primary_key=True)
-value = Left(rights={Right(number=3)})
-"""
-
-    assert send(script, "[r.number for r in value.rights]") == [3]
+@pytest.mark.parametrize("script, expression, expected", read_claims(ALONE))
+def test_it_works(script, expression, expected):
+    assert send(script, expression) == expected
 
 
 def test_a_class_that_inherits_is_stored_as_what_it_is():
@@ -135,44 +180,3 @@ value = stored, Dog, Dog(tricks=2)
 
     assert send(script, "value[0](value[2])") == ("Dog", "dog", 2)
     assert send(script, "value[0](value[1](tricks=3))") == ("Dog", "dog", 3)
-
-
-def test_a_base_of_the_older_kind_and_a_constructor_arrive():
-    script = """
-from sqlalchemy import Column, Integer, String
-from sqlalchemy.ext.hybrid import hybrid_property
-from sqlalchemy.orm import declarative_base
-Base = declarative_base()
-class User(Base):
-    __tablename__ = "user"
-    key = Column("id", Integer, primary_key=True)
-    name = Column(String(30), default=lambda: "nobody")
-    def __init__(self, name):
-        super().__init__(name=name)
-        self.seen = [type(self).__name__]
-    @hybrid_property
-    def loud(self): return self.name + "!"
-value = User, User("x")
-"""
-
-    expression = "(value[1].loud, value[0]('y').seen, str(value[0].key), 'name ||' in str(value[0].loud == 'a'))"
-    assert send(script, expression) == ("x!", ["User"], "User.key", True)
-
-
-def test_a_mixin_and_an_abstract_class_arrive():
-    script = """
-from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
-class Base(DeclarativeBase): pass
-class Named:
-    name: Mapped[str] = mapped_column(default="x")
-    @declared_attr.directive
-    def __tablename__(cls): return cls.__name__.lower()
-class Kept(Base):
-    __abstract__ = True
-    id: Mapped[int] = mapped_column(primary_key=True)
-class Thing(Named, Kept): pass
-value = Thing
-"""
-
-    expression = "(value(name='y').name, str(value.__table__.name) + '', sorted(map(str, value.__table__.c.keys())))"
-    assert send(script, expression) == ("y", "thing", ["id", "name"])

@@ -1,6 +1,7 @@
 """Tensors and modules of PyTorch travel; modules are defined in __main__."""
 
 import pytest
+from claims_in_text import read_claims
 from main_script import send
 
 pytest.importorskip("torch")
@@ -35,10 +36,68 @@ value = tensors, [(str(t.dtype), tuple(t.shape), t.stride(), t.tolist()) for t i
     assert send(script, f"{expression} == value[1]")
 
 
-def test_views_of_a_tensor_share_its_storage():
-    script = "import torch\nt = torch.zeros(4)\nvalue = t, t[1:]"
+ALONE = """
+views of a tensor share its storage
+    import torch
+    t = torch.zeros(4)
+    value = t, t[1:]
+    >>> (value[1].fill_(3), value[0].tolist())[1]
+    [0, 3, 3, 3]
 
-    assert send(script, "(value[1].fill_(3), value[0].tolist())[1]") == [0, 3, 3, 3]
+storages without memory go as torch has them go
+    import torch
+    value = torch.empty(100_000, device='meta')
+    >>> (str(value.device), value.shape[0])
+    "meta", 100_000
+
+types devices and sizes arrive
+    import torch
+    value = [torch.float16, torch.device("cpu"), torch.Size([2, 3]), torch.strided]
+    value = value, repr(value)
+    >>> repr(value[0]) == value[1]
+    True
+
+a graph of a function of main computes the same
+    import torch, torch.fx
+    def compute(x):
+        return torch.relu(x) * 3 + 1
+    graph = torch.fx.symbolic_trace(compute)
+    value = graph, torch.tensor([-1.0, 2.0])
+    >>> value[0](value[1]).tolist()
+    [1.0, 7.0]
+
+a function with a gradient of its own arrives
+    import torch
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x): return 2 * x
+        @staticmethod
+        def backward(ctx, gradient): return 5 * gradient
+    def gradient():
+        x = torch.ones(1, requires_grad=True)
+        Twice.apply(x).backward()
+        return x.grad.tolist()
+    value = gradient
+    >>> value()
+    [5]
+
+a data set of main is read
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+    class Squares(Dataset):
+        def __len__(self): return 3
+        def __getitem__(self, i): return torch.tensor(i * i)
+    def batches(data):
+        return [batch.tolist() for batch in DataLoader(data, batch_size=2)]
+    value = batches, Squares()
+    >>> value[0](value[1])
+    [[0, 1], [4]]
+"""
+
+
+@pytest.mark.parametrize("script, expression, expected", read_claims(ALONE))
+def test_it_arrives(script, expression, expected):
+    assert send(script, expression) == expected
 
 
 LARGE = """
@@ -127,13 +186,6 @@ def test_a_file_that_is_altered_is_refused_where_tensors_are_read(tmp_path):
     assert caught.value.code == "truncated"
 
 
-def test_storages_without_memory_go_as_torch_has_them_go():
-    assert send(
-        "import torch\nvalue = torch.empty(100_000, device='meta')",
-        "(str(value.device), value.shape[0])",
-    ) == ("meta", 100_000)
-
-
 def test_sparse_and_strange_tensors_arrive():
     script = """
 import torch
@@ -150,20 +202,48 @@ value = [torch.eye(2).to_sparse(), torch.eye(2).to_sparse_csr(),
     assert send(script, expression) == ([eye, eye], [1, 1], True, "Parameter")
 
 
-def test_types_devices_and_sizes_arrive():
-    script = """
-import torch
-value = [torch.float16, torch.device("cpu"), torch.Size([2, 3]), torch.strided]
-value = value, repr(value)
+OF_NET = """
+a module of main computes the same
+    value = net, x, net(x).tolist()
+    >>> value[0](value[1]).tolist() == value[2]
+    True
+
+a class of modules makes new ones
+    value = Net, net.state_dict()
+    >>> (lambda n: (n.load_state_dict(value[1]), n.shift.tolist())[1])(value[0]())
+    [0, 1]
+
+hooks of main run
+    SEEN = []
+    net.layers[0].register_forward_hook(lambda module, given, made: made * 0)
+    net.register_forward_pre_hook(lambda module, given: SEEN.append(1))
+    value = net, x, SEEN, net.layers[2](torch.zeros(1, 4))
+    >>> (value[0](value[1]), value[2], value[0].layers[0](value[1]).tolist())[1:]
+    [1], [[0, 0, 0, 0]]
+
+an optimizer goes on with its module
+    optimizer = torch.optim.Adam(net.parameters())
+    net(x)[0, 0].backward()
+    optimizer.step()
+    value = net, optimizer
+    >>> (
+    ...     value[1].param_groups[0]["params"][0] is next(value[0].parameters()),
+    ...     len(value[1].state), float(next(iter(value[1].state.values()))["step"]),
+    ... )
+    True, 5, 1.0
+
+a graph module computes the same
+    import torch.fx
+    graph = torch.fx.symbolic_trace(net)
+    value = graph, x, net(x).tolist()
+    >>> value[0](value[1]).tolist() == value[2]
+    True
 """
 
-    assert send(script, "repr(value[0]) == value[1]")
 
-
-def test_a_module_of_main_computes_the_same():
-    script = NET + "value = net, x, net(x).tolist()"
-
-    assert send(script, "value[0](value[1]).tolist() == value[2]")
+@pytest.mark.parametrize("script, expression, expected", read_claims(OF_NET, start=NET))
+def test_a_module_of_main_does_the_same(script, expression, expected):
+    assert send(script, expression) == expected
 
 
 def test_a_module_of_main_can_be_trained():
@@ -180,54 +260,6 @@ value = train, net, x
     names, is_changed = send(script, "value[0](*value[1:])")
 
     assert (names[0], len(names), is_changed) == ("scale", 5, True)
-
-
-def test_a_class_of_modules_makes_new_ones():
-    script = NET + "value = Net, net.state_dict()"
-
-    expression = (
-        "(lambda n: (n.load_state_dict(value[1]), n.shift.tolist())[1])(value[0]())"
-    )
-    assert send(script, expression) == [0, 1]
-
-
-def test_hooks_of_main_run():
-    script = f"""{NET}
-SEEN = []
-net.layers[0].register_forward_hook(lambda module, given, made: made * 0)
-net.register_forward_pre_hook(lambda module, given: SEEN.append(1))
-value = net, x, SEEN, net.layers[2](torch.zeros(1, 4))
-"""
-
-    expression = (
-        "(value[0](value[1]), value[2], value[0].layers[0](value[1]).tolist())[1:]"
-    )
-    assert send(script, expression) == ([1], [[0, 0, 0, 0]])
-
-
-def test_an_optimizer_goes_on_with_its_module():
-    script = f"""{NET}
-optimizer = torch.optim.Adam(net.parameters())
-net(x)[0, 0].backward()
-optimizer.step()
-value = net, optimizer
-"""
-
-    expression = """(
-        value[1].param_groups[0]["params"][0] is next(value[0].parameters()),
-        len(value[1].state), float(next(iter(value[1].state.values()))["step"]),
-    )"""
-    assert send(script, expression) == (True, 5, 1.0)
-
-
-def test_a_graph_module_computes_the_same():
-    script = f"""{NET}
-import torch.fx
-graph = torch.fx.symbolic_trace(net)
-value = graph, x, net(x).tolist()
-"""
-
-    assert send(script, "value[0](value[1]).tolist() == value[2]")
 
 
 @pytest.mark.xfail(
@@ -247,48 +279,3 @@ value = graph, torch.tensor([-1.0, 2.0])
 """
 
     assert send(script, "value[0](value[1]).tolist()") == [-2.0, 9.0]
-
-
-def test_a_graph_of_a_function_of_main_computes_the_same():
-    script = """
-import torch, torch.fx
-def compute(x):
-    return torch.relu(x) * 3 + 1
-graph = torch.fx.symbolic_trace(compute)
-value = graph, torch.tensor([-1.0, 2.0])
-"""
-
-    assert send(script, "value[0](value[1]).tolist()") == [1.0, 7.0]
-
-
-def test_a_function_with_a_gradient_of_its_own_arrives():
-    script = """
-import torch
-class Twice(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x): return 2 * x
-    @staticmethod
-    def backward(ctx, gradient): return 5 * gradient
-def gradient():
-    x = torch.ones(1, requires_grad=True)
-    Twice.apply(x).backward()
-    return x.grad.tolist()
-value = gradient
-"""
-
-    assert send(script, "value()") == [5]
-
-
-def test_a_data_set_of_main_is_read():
-    script = """
-import torch
-from torch.utils.data import DataLoader, Dataset
-class Squares(Dataset):
-    def __len__(self): return 3
-    def __getitem__(self, i): return torch.tensor(i * i)
-def batches(data):
-    return [batch.tolist() for batch in DataLoader(data, batch_size=2)]
-value = batches, Squares()
-"""
-
-    assert send(script, "value[0](value[1])") == [[0, 1], [4]]
