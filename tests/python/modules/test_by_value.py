@@ -1,5 +1,6 @@
 """Modules by value: the receiver has none of the files."""
 
+import _json
 import contextvars
 import io
 import os
@@ -11,6 +12,7 @@ import fresh_process
 import pytest
 import told
 import waybill
+from claims_in_text import read_claims
 from sources import imported
 
 FILES = {
@@ -83,53 +85,53 @@ def send(made):
 
 
 @pytest.mark.parametrize(
-    "name, expected",
+    "sent, expression, expected",
     [
-        ("plain", 6),
-        ("relative", 6),
-        ("absolute", (6, "package")),
-        ("local", 9),
-        ("local_inside", 9),
+        ("work.plain", "value(3)", 6),
+        ("work.relative", "value(3)", 6),
+        ("work.absolute", "value(3)", (6, "package")),
+        ("work.local", "value(3)", 9),
+        ("work.local_inside", "value(3)", 9),
+        ("bv_package.inner.deep.lazily", "value(1)", 3),
+        ("bv_package.inner.deep.Deep()", "value.value()", 8),
+        ("bv_package", "value.NAME, value.helper.double(1)", ("package", 2)),
+        (
+            "answer = waybill.dumps(bv_lonely.f, by_value=['bv_lonely'])",
+            "value()",
+            "lonely",
+        ),
+    ],
+    ids=[
+        "a function of a package",
+        "imports relative to a package",
+        "absolute imports",
+        "a local module",
+        "a local module in a body",
+        "imports relative to a parent package",
+        "a method of a class",
+        "a package itself",
+        "a module that is named as text",
     ],
 )
-def test_function_of_a_package_finds_its_modules(send, name, expected):
-    assert send(f"work.{name}", "value(3)") == expected
+def test_what_a_package_holds_finds_its_modules(send, sent, expression, expected):
+    assert send(sent, expression) == expected
 
 
-def test_imports_relative_to_a_parent_package_work(send):
-    assert send("bv_package.inner.deep.lazily", "value(1)") == 3
-
-
-def test_method_of_a_class_finds_its_modules(send):
-    assert send("bv_package.inner.deep.Deep()", "value.value()") == 8
-
-
-def test_package_itself_arrives(send):
-    assert send("bv_package", "value.NAME, value.helper.double(1)") == ("package", 2)
-
-
-def test_module_that_came_along_can_be_imported_by_anybody(send):
-    program = "[value(1), __import__('bv_package.helper').helper.FACTOR][1]"
-
-    assert send("work.relative", program) == 2
-
-
-def test_functions_of_one_payload_share_the_state_of_their_module(send):
-    program = "[value[0](1), value[1](2)][1]"
-
-    assert send("[work.remember, work.remember]", program) == [1, 2]
-
-
-def test_shipped_module_and_functions_of_it_are_of_one_world(send):
-    program = "[value[0](1), value[1].state][1]"
-
-    assert send("[work.remember, work]", program) == [1]
-
-
-def test_module_that_is_named_as_text_is_sent(send):
-    program = "answer = waybill.dumps(bv_lonely.f, by_value=['bv_lonely'])"
-
-    assert send(program, "value()") == "lonely"
+@pytest.mark.parametrize(
+    "sent, expression, expected",
+    [
+        (
+            "work.relative",
+            "[value(1), __import__('bv_package.helper').helper.FACTOR][1]",
+            2,
+        ),
+        ("[work.remember, work.remember]", "[value[0](1), value[1](2)][1]", [1, 2]),
+        ("[work.remember, work]", "[value[0](1), value[1].state][1]", [1]),
+    ],
+    ids=["whoever imports it", "functions of one payload", "a function and its module"],
+)
+def test_module_that_came_along_is_one_for(send, sent, expression, expected):
+    assert send(sent, expression) == expected
 
 
 def test_traceback_names_the_file_of_the_sender(send):
@@ -298,35 +300,19 @@ def test_global_of_a_module_by_value_that_cannot_travel_is_named(source, path):
     assert told.told_by(caught.value) == path
 
 
-def test_lock_that_nobody_holds_begins_anew_with_its_module():
-    data = made_by_value(
-        """
-        import threading
-        lock = threading.Lock()
-        again = threading.RLock()
-        def value(): return lock.acquire(False), again.acquire(False), again is again
-        """
-    )
+@pytest.mark.parametrize(
+    "made, words, kind",
+    [
+        (_json.scanstring, "cannot pickle", "builtin_function_or_method"),
+        (_json.make_scanner, "travels by value", "type"),
+    ],
+    ids=["function", "class"],
+)
+def test_what_is_made_in_c_of_a_module_by_value_is_refused(made, words, kind):
+    with pytest.raises(waybill.EncodeError, match=words) as caught:
+        waybill.dumps({"it": made}, by_value=[_json])
 
-    assert fresh_process.load(data, "value()") == (True, True, True)
-
-
-def test_function_in_c_of_a_module_by_value_is_refused():
-    import _json
-
-    with pytest.raises(waybill.EncodeError, match="cannot pickle") as caught:
-        waybill.dumps({"it": _json.scanstring}, by_value=[_json])
-
-    assert told.told_by(caught.value) == "obj['it'] (builtin_function_or_method)"
-
-
-def test_class_in_c_of_a_module_by_value_is_refused():
-    import _json
-
-    with pytest.raises(waybill.EncodeError, match="travels by value") as caught:
-        waybill.dumps({"it": _json.make_scanner}, by_value=[_json])
-
-    assert told.told_by(caught.value) == "obj['it'] (type)"
+    assert told.told_by(caught.value) == f"obj['it'] ({kind})"
 
 
 SENTINEL = """
@@ -355,28 +341,6 @@ def test_such_an_object_is_one_in_all_payloads():
     assert fresh_process.load(function, program) == (True, True)
 
 
-def test_text_that_names_itself_in_a_module_by_value_keeps_its_content():
-    source = """
-    class Named(str):
-        def __reduce__(self): return "NAMED"
-    NAMED = Named("content")
-    def value(): return NAMED + "", type(NAMED).__name__
-    """
-
-    assert fresh_process.load(made_by_value(source), "value()") == ("content", "Named")
-
-
-def test_context_variable_of_a_module_by_value_arrives_unset():
-    source = """
-    import contextvars
-    variable = contextvars.ContextVar("variable", default=3)
-    variable.set(4)
-    def value(): return variable.get(), variable.name
-    """
-
-    assert fresh_process.load(made_by_value(source), "value()") == (3, "variable")
-
-
 def test_context_variable_that_another_module_has_too_is_that_of_the_other():
     with imported("bv_made") as module, imported("bv_other") as other:
         exec("def value(): return VARIABLE", vars(module))
@@ -387,16 +351,45 @@ def test_context_variable_that_another_module_has_too_is_that_of_the_other():
     assert arrived.__globals__["VARIABLE"] is other.VARIABLE
 
 
-def test_member_that_is_pickled_by_its_global_name_is_that_of_its_class():
-    source = """
+MADE = """
+lock that nobody holds begins anew with its module
+    import threading
+    lock = threading.Lock()
+    again = threading.RLock()
+    def value(): return lock.acquire(False), again.acquire(False), again is again
+    >>> value()
+    True, True, True
+
+text that names itself keeps its content
+    class Named(str):
+        def __reduce__(self): return "NAMED"
+    NAMED = Named("content")
+    def value(): return NAMED + "", type(NAMED).__name__
+    >>> value()
+    "content", "Named"
+
+context variable arrives unset
+    import contextvars
+    variable = contextvars.ContextVar("variable", default=3)
+    variable.set(4)
+    def value(): return variable.get(), variable.name
+    >>> value()
+    3, "variable"
+
+member that is pickled by its global name is that of its class
     import enum
     @enum.global_enum
     class E(enum.IntEnum): A = 1
     E.__reduce_ex__ = enum.pickle_by_global_name
     def value(): return A is E.A
-    """
+    >>> value()
+    True
+"""
 
-    assert fresh_process.load(made_by_value(source), "value()") is True
+
+@pytest.mark.parametrize("source, expression, expected", read_claims(MADE))
+def test_global_of_a_module_by_value_arrives(source, expression, expected):
+    assert fresh_process.load(made_by_value(source), expression) == expected
 
 
 def test_bytes_do_not_depend_on_the_process(folder):
