@@ -9,6 +9,7 @@ import types
 import fresh_process
 import pytest
 import waybill
+from claims_in_text import read_claims
 from sources import define, round_trip
 
 
@@ -137,39 +138,54 @@ def test_global_used_in_nested_code_travels(source):
     assert fresh_process.send(function, "value()()") == [1]
 
 
-def test_class_body_reads_a_global_that_it_binds_as_well():
-    function = define("""
+GLOBALS = """
+class body reads a global that it binds as well
     value = [1]
     def f():
         class A:
             value = value + [2]
         return A.value
-    """).f
+    >>> value()
+    [1, 2]
 
-    assert fresh_process.send(function, "value()") == [1, 2]
-
-
-def test_global_that_is_stored_only_need_not_exist():
-    function = define("""
+global that is stored only need not exist
     def f():
         global made
         made = 5
         return made
-    """).f
+    >>> value()
+    5
 
-    assert fresh_process.send(function, "value()") == 5
-
-
-def test_deleted_global_travels():
-    function = define("""
+deleted global travels
     x = 1
     def f():
         global x
         del x
         return 'x' in globals()
-    """).f
+    >>> value()
+    False
 
-    assert fresh_process.send(function, "value()") is False
+global that shadows a builtin is the one that travels
+    len = [7]
+    def f(): return len[0]
+    >>> value()
+    7
+
+default cell and local may have names of builtins
+    def make(list):
+        def f(dict=1, *, set=2):
+            tuple = 3
+            return dict, set, tuple, list
+        return f
+    f = make(4)
+    >>> value()
+    1, 2, 3, 4
+"""
+
+
+@pytest.mark.parametrize("source, expression, expected", read_claims(GLOBALS))
+def test_global_is_where_the_function_looks(source, expression, expected):
+    assert fresh_process.send(define(source).f, expression) == expected
 
 
 def test_missing_global_raises_name_error_when_called():
@@ -179,24 +195,6 @@ def test_missing_global_raises_name_error_when_called():
         fresh_process.send(function, "value()")
 
     assert caught.value.kind == "NameError"
-
-
-def test_global_that_shadows_a_builtin_is_the_one_that_travels():
-    function = define("len = [7]\ndef f(): return len[0]").f
-
-    assert fresh_process.send(function, "value()") == 7
-
-
-def test_default_cell_and_local_may_have_names_of_builtins():
-    function = define("""
-    def make(list):
-        def f(dict=1, *, set=2):
-            tuple = 3
-            return dict, set, tuple, list
-        return f
-    """).make(4)
-
-    assert fresh_process.send(function, "value()") == (1, 2, 3, 4)
 
 
 def test_builtin_removed_by_the_sender_is_no_global():
@@ -212,39 +210,28 @@ def test_lambda_runs():
     assert fresh_process.send(lambda x, y=[1]: (x, y), "value(2)") == (2, [1])
 
 
-def test_generator_function_runs():
-    function = define("def f(n):\n    got = yield n\n    yield got").f
+KINDS = """
+generator function runs
+    def f(n):
+        got = yield n
+        yield got
+    >>> (lambda g: (next(g), g.send(5)))(value(4))
+    4, 5
 
-    answer = fresh_process.send(function, "(lambda g: (next(g), g.send(5)))(value(4))")
-
-    assert answer == (4, 5)
-
-
-def test_async_function_runs():
-    function = define("""
+async function runs
     async def inner(x): return x * 2
     async def f(x): return await inner(x) + 1
-    """).f
+    >>> __import__('asyncio').run(value(4))
+    9
 
-    assert fresh_process.send(function, "__import__('asyncio').run(value(4))") == 9
-
-
-def test_async_generator_function_runs():
-    function = define("""
+async generator function runs
     async def count(n):
         for i in range(n): yield i
     async def f(n): return [i async for i in count(n) if i != 1]
-    """).f
+    >>> __import__('asyncio').run(value(4))
+    [0, 2, 3]
 
-    assert fresh_process.send(function, "__import__('asyncio').run(value(4))") == [
-        0,
-        2,
-        3,
-    ]
-
-
-def test_function_with_try_with_and_match_runs():
-    function = define("""
+function with try, with and match runs
     import contextlib
     def f(x):
         with contextlib.suppress(KeyError):
@@ -256,11 +243,14 @@ def test_function_with_try_with_and_match_runs():
             case {"a": [first, *rest]}: return first, rest
             case int(): return "int"
             case _: return "other"
-    """).f
+    >>> value(3), value('x')
+    "int", "other"
+"""
 
-    answer = fresh_process.send(function, "value(3), value('x')")
 
-    assert answer == ("int", "other")
+@pytest.mark.parametrize("source, expression, expected", read_claims(KINDS))
+def test_each_kind_of_function(source, expression, expected):
+    assert fresh_process.send(define(source).f, expression) == expected
 
 
 def test_code_object_arrives_equal():

@@ -15,6 +15,7 @@ import re
 import textwrap
 
 import pytest
+from sources import define, round_trip
 
 
 def read_claims(text, start="", marks=()):
@@ -30,3 +31,8 @@ def _read_claim(text, start, marks):
     source = start + program[: program.index(">>> ")]
     expected = ast.literal_eval(example.want)
     return pytest.param(source, example.source, expected, id=claim, marks=marks)
+
+
+def look_at_round_trip(source, expression):
+    """What the expression makes of the source's `value` when that has come back."""
+    return eval(expression, {"value": round_trip(define(source).value)})

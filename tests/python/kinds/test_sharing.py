@@ -5,6 +5,7 @@ import types
 import fresh_process
 import pytest
 import waybill
+from claims_in_text import look_at_round_trip, read_claims
 from sources import define, round_trip
 
 MUTABLE = [[1], {1: 2}, {3}, bytearray(b"x"), types.SimpleNamespace(a=1)]
@@ -75,8 +76,8 @@ def test_temporaries_of_reducers_are_not_taken_for_each_other():
 # ---- Functions
 
 
-def test_two_functions_share_the_cell_of_a_nonlocal():
-    sent = define("""
+FUNCTIONS = """
+two functions share the cell of a nonlocal
     def make():
         count = 0
         def step():
@@ -84,44 +85,80 @@ def test_two_functions_share_the_cell_of_a_nonlocal():
             count += 1
         def read(): return count
         return step, read
-    """).make()
+    value = make()
+    >>> [value[0](), value[0](), value[1]()]
+    [None, None, 2]
 
-    step, read = round_trip(sent)
-    step()
-    step()
-
-    assert read() == 2
-
-
-def test_recursive_inner_function_refers_to_itself():
-    sent = define("""
+recursive inner function refers to itself
     def make():
         def f(n): return 1 if n == 0 else n * f(n - 1)
         return f
-    """)
+    value = make()
+    >>> value(5), value.__closure__[0].cell_contents is value
+    120, True
 
-    arrived = round_trip(sent.make())
+function in its own defaults
+    def value(me=None): return me
+    value.__defaults__ = (value,)
+    >>> value() is value
+    True
 
-    assert arrived(5) == 120
-    assert arrived.__closure__[0].cell_contents is arrived
+function in its own attributes
+    def value(): pass
+    value.me = [value]
+    >>> value.me[0] is value
+    True
+
+cell sent as a value is the cell of the function
+    def make(content): return lambda: content
+    function = make([1])
+    value = function.__closure__[0], function
+    >>> value[1].__closure__[0] is value[0], value[0].cell_contents
+    True, [1]
+
+cell sent after its function is the cell of the function
+    def make(content): return lambda: content
+    function = make([1])
+    value = function, function.__closure__[0]
+    >>> value[0].__closure__[0] is value[1]
+    True
+
+cell that holds itself
+    import types
+    value = types.CellType()
+    value.cell_contents = value
+    >>> value.cell_contents is value
+    True
+
+functions that share code arrive with one code object
+    def make(n):
+        def f(): return n
+        return f
+    value = [make(1), make(2)]
+    >>> value[0](), value[1](), value[0].__code__ is value[1].__code__
+    1, 2, True
+
+instance and its method belong together
+    class Counter:
+        def __init__(self): self.count = 0
+        def step(self): self.count += 1
+    counter = Counter()
+    value = [counter, counter.step]
+    >>> value[1](), value[0].count
+    None, 1
+
+cycle through an instance
+    import types
+    value = types.SimpleNamespace()
+    value.items = [{"owner": value}]
+    >>> value.items[0]["owner"] is value
+    True
+"""
 
 
-def test_function_in_its_own_defaults():
-    function = define("def f(me=None): return me").f
-    function.__defaults__ = (function,)
-
-    arrived = round_trip(function)
-
-    assert arrived() is arrived
-
-
-def test_function_in_its_own_attributes():
-    function = define("def f(): pass").f
-    function.me = [function]
-
-    arrived = round_trip(function)
-
-    assert arrived.me[0] is arrived
+@pytest.mark.parametrize("source, expression, expected", read_claims(FUNCTIONS))
+def test_what_is_shared_stays_one(source, expression, expected):
+    assert look_at_round_trip(source, expression) == expected
 
 
 def test_empty_cell_stays_empty_until_it_is_set():
@@ -143,57 +180,11 @@ def test_empty_cell_stays_empty_until_it_is_set():
     assert get() == 3
 
 
-def test_cell_sent_as_a_value_is_the_cell_of_the_function():
-    def function():
-        return content
-
-    content = [1]
-    cell = function.__closure__[0]
-
-    arrived, loaded = round_trip((cell, function))
-
-    assert loaded.__closure__[0] is arrived
-    assert arrived.cell_contents == [1]
-
-
-def test_cell_sent_after_its_function_is_the_cell_of_the_function():
-    def function():
-        return content
-
-    content = [1]
-
-    loaded, arrived = round_trip((function, function.__closure__[0]))
-
-    assert loaded.__closure__[0] is arrived
-
-
-def test_cell_that_holds_itself():
-    cell = types.CellType()
-    cell.cell_contents = cell
-
-    arrived = round_trip(cell)
-
-    assert arrived.cell_contents is arrived
-
-
 def test_empty_cell_arrives_empty():
     arrived = round_trip(types.CellType())
 
     with pytest.raises(ValueError, match="empty"):
         arrived.cell_contents
-
-
-def test_functions_that_share_code_arrive_with_one_code_object():
-    functions = define("""
-    def make(n):
-        def f(): return n
-        return f
-    """)
-
-    f, g = round_trip([functions.make(1), functions.make(2)])
-
-    assert (f(), g()) == (1, 2)
-    assert f.__code__ is g.__code__
 
 
 def test_code_of_functions_that_share_it_travels_once():
@@ -202,76 +193,3 @@ def test_code_of_functions_that_share_it_travels_once():
     one, many = waybill.dumps([make(1)]), waybill.dumps([make(n) for n in range(50)])
 
     assert len(waybill.inspect(many)["code"]) == len(waybill.inspect(one)["code"]) == 1
-
-
-def test_instance_and_its_method_belong_together():
-    sent = define("""
-    class Counter:
-        def __init__(self): self.count = 0
-        def step(self): self.count += 1
-    """).Counter()
-
-    counter, step = round_trip([sent, sent.step])
-    step()
-
-    assert counter.count == 1
-
-
-def test_cycle_through_an_instance():
-    value = types.SimpleNamespace()
-    value.items = [{"owner": value}]
-
-    arrived = round_trip(value)
-
-    assert arrived.items[0]["owner"] is arrived
-
-
-# ---- Instances that their own class can reach
-
-REACHED = {
-    "attribute": ("C.inst = C()", "C.inst", "type(value).inst is value"),
-    "attribute of a base": (
-        "class D(C): pass\nC.inst = D()",
-        "C.inst",
-        "type(value).inst is value",
-    ),
-    "global of a method": (
-        "class C:\n    def me(self): return ONE\nONE = C()",
-        "ONE",
-        "value.me() is value",
-    ),
-    "default of a function": (
-        "ONE = C()\nC.me = lambda self, x=ONE: x",
-        "ONE",
-        "value.me() is value",
-    ),
-    "default beside it": (
-        "class C:\n    def check(self, x): return x is ONE\n"
-        "ONE = C()\ndef f(x=ONE): return x is ONE",
-        "ONE, f",
-        "value[1](value[0]) and value[1]() and value[0].check(value[0])",
-    ),
-    "list of a method": (
-        "class C:\n    def index(self): return ALL.index(self)\nALL = [C(), C()]",
-        "ALL[1]",
-        "value.index() == 1",
-    ),
-    "two that hold each other": (
-        "C.a = C()\nC.b = C()\nC.a.other, C.b.other = C.b, C.a",
-        "C.a",
-        "value.other.other is value is type(value).a and value.other is type(value).b",
-    ),
-}
-
-
-@pytest.mark.parametrize("reached", REACHED)
-@pytest.mark.parametrize("state", [{}, {"x": 1}])
-def test_an_instance_that_its_class_reaches_is_one(reached, state):
-    source, sent, holds = REACHED[reached]
-    scope = define("class C: pass\n" + source)
-    found = [v for v in vars(scope).values() if isinstance(v, scope.C)]
-    found += [v for v in vars(scope.C).values() if isinstance(v, scope.C)]
-    for instance in found:
-        vars(instance).update(state)
-
-    assert fresh_process.send(eval(sent, vars(scope)), holds)

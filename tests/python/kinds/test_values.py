@@ -6,6 +6,7 @@ import struct
 import pytest
 import repeats
 import waybill
+from claims_in_text import look_at_round_trip, read_claims
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from images import image
@@ -138,54 +139,78 @@ def test_any_value_gives_the_same_bytes_after_a_round_trip(value):
 # ---- Cycles through objects that cannot be changed once they are made.
 
 
-def test_tuple_that_holds_itself_in_a_list():
+CYCLES = """
+tuple that holds itself in a list
     value = ([],)
     value[0].append(value)
+    >>> type(value) is tuple, value[0][0] is value
+    True, True
 
-    arrived = round_trip(value)
-
-    assert type(arrived) is tuple
-    assert arrived[0][0] is arrived
-
-
-def test_tuple_twice_in_the_list_that_it_holds():
+tuple twice in the list that it holds
     value = ([], 7)
     value[0].extend([value, value])
+    >>> value[0][0] is value, value[0][1] is value, value[1]
+    True, True, 7
 
-    arrived = round_trip(value)
+two tuples that hold each other
+    value, right = ([],), ([],)
+    value[0].append(right)
+    right[0].append(value)
+    >>> value[0][0][0][0] is value, value[0][0] is value
+    True, False
 
-    assert arrived[0][0] is arrived
-    assert arrived[0][1] is arrived
-    assert arrived[1] == 7
-
-
-def test_two_tuples_that_hold_each_other():
-    left, right = ([],), ([],)
-    left[0].append(right)
-    right[0].append(left)
-
-    arrived = round_trip(left)
-
-    assert arrived[0][0][0][0] is arrived
-    assert arrived[0][0] is not arrived
-
-
-def test_list_that_holds_a_tuple_that_holds_it():
+list that holds a tuple that holds it
     value = []
     value.append((value,))
+    >>> value[0][0] is value
+    True
 
-    arrived = round_trip(value)
-
-    assert arrived[0][0] is arrived
-
-
-def test_dict_that_is_its_own_value():
+dict that is its own value
     value = {}
     value["self"] = value
+    >>> value["self"] is value
+    True
 
-    arrived = round_trip(value)
+frozenset that holds a function whose default holds it
+    def f(x=None): return x
+    value = frozenset([f, 5])
+    f.__defaults__ = (value,)
+    >>> type(value) is frozenset, [sent() is value for sent in value - {5}]
+    True, [True]
 
-    assert arrived["self"] is arrived
+set that holds a function whose default holds it
+    def f(x=None): return x
+    value = {f}
+    f.__defaults__ = (value,)
+    >>> [sent() is value for sent in value]
+    [True]
+
+dict keyed by a tuple that is still open through a function
+    def f(x=None): return x
+    value = (f, 1)
+    f.__defaults__ = ({value: "found"},)
+    >>> value[0]()[value]
+    "found"
+
+set holding a tuple that is still open through a function
+    def f(x=None): return x
+    value = (f, 1)
+    f.__defaults__ = ({value, "other"},)
+    >>> value in value[0](), len(value[0]())
+    True, 2
+
+order of a dict survives when a key is still open
+    def f(x=None): return x
+    value = (f, 1)
+    f.__defaults__ = ({"before": 0, value: 1, "after": 2},)
+    >>> list(value[0]()) == ["before", value, "after"]
+    True
+"""
+
+
+@pytest.mark.parametrize("source, expression, expected", read_claims(CYCLES))
+def test_cycle_arrives(source, expression, expected):
+    assert look_at_round_trip(source, expression) == expected
 
 
 def test_slice_that_holds_itself_arrives_or_is_refused_when_it_is_sent():
@@ -200,56 +225,3 @@ def test_slice_that_holds_itself_arrives_or_is_refused_when_it_is_sent():
 
     arrived = waybill.loads(data)
     assert arrived.stop[0] is arrived
-
-
-def test_frozenset_that_holds_a_function_whose_default_holds_it():
-    function = define("def f(x=None): return x").f
-    value = frozenset([function, 5])
-    function.__defaults__ = (value,)
-
-    arrived = round_trip(value)
-
-    (sent,) = arrived - {5}
-    assert type(arrived) is frozenset
-    assert sent() is arrived
-
-
-def test_set_that_holds_a_function_whose_default_holds_it():
-    function = define("def f(x=None): return x").f
-    value = {function}
-    function.__defaults__ = (value,)
-
-    arrived = round_trip(value)
-
-    assert arrived.pop()() is arrived
-
-
-def test_dict_keyed_by_a_tuple_that_is_still_open_through_a_function():
-    function = define("def f(x=None): return x").f
-    key = (function, 1)
-    function.__defaults__ = ({key: "found"},)
-
-    arrived = round_trip(key)
-
-    assert arrived[0]()[arrived] == "found"
-
-
-def test_set_holding_a_tuple_that_is_still_open_through_a_function():
-    function = define("def f(x=None): return x").f
-    key = (function, 1)
-    function.__defaults__ = ({key, "other"},)
-
-    arrived = round_trip(key)
-
-    assert arrived in arrived[0]()
-    assert len(arrived[0]()) == 2
-
-
-def test_order_of_a_dict_survives_when_a_key_is_still_open():
-    function = define("def f(x=None): return x").f
-    key = (function, 1)
-    function.__defaults__ = ({"before": 0, key: 1, "after": 2},)
-
-    arrived = round_trip(key)
-
-    assert list(arrived[0]()) == ["before", arrived, "after"]
