@@ -4,13 +4,17 @@ What caches that are off give is what counts.
 """
 
 import copyreg
+import decimal
+import gc
 import os
 import sys
+import weakref
 
 import pytest
 import waybill
 from cached_classes import CHANGES, demand_arrival, demand_same_after, world
-from cached_nodes import is_taken
+from cached_nodes import hits_of_caches, is_taken, nodes_taken
+from sources import define
 from without_caches import dumps_without_caches
 
 #: What is sent of the class, or of what reaches it.
@@ -36,6 +40,34 @@ PLACES = {
     "with itself inside": lambda w: holding_itself(w),
     "with a method inside": lambda w: [holding(w["Shape"]().norm, w)],
 }
+#: Functions and classes that come one behind the other.
+TOGETHER = {
+    "two classes": lambda w: [w["Plain"](), w["Shape"](2)],
+    "two functions": lambda w: (w["use"], w["plain"], 1),
+    "a task with objects": lambda w: (w["use"], (w["Shape"](), w["Plain"]()), {}),
+    "an object and a function": lambda w: {"a": w["Part"](), "f": w["use"]},
+    "what is shared, then classes": lambda w: [TEXTS, TEXTS, w["Base"](), w["Shape"]()],
+    "a class, what is shared, a class": lambda w: shared_between(w),
+    "objects in each other": lambda w: nested(w),
+    "a class behind one that reaches it": lambda w: [w["Shape"](), w["Part"](), "end"],
+    "classes that differ in order": lambda w: [w["Plain"], w["Part"], w["Base"]],
+}
+PLACES |= TOGETHER
+
+
+TEXTS = ["text " * 20, [1, 2]]
+
+
+def shared_between(w):
+    part = w["Plain"]()
+    return [part, part, [part], w["Shape"](), part, w["use"], w["Shape"]]
+
+
+def nested(w):
+    shape = w["Shape"]()
+    shape.parts = [w["Plain"](), w["Plain"]()]
+    shape.parts[0].base = w["Base"]()
+    return shape
 
 
 def holding(value, w):
@@ -55,6 +87,8 @@ def holding_itself(w):
 def test_whatever_a_class_depends_on_shows_at_once(change, place):
     w = world()
     assert all(is_taken(obj) for obj in (w["Shape"], w["Shape"](), w["use"]))
+    for _ in range(3):
+        waybill.dumps(place(w))
 
     demand_same_after(change, place, w)
 
@@ -62,6 +96,13 @@ def test_whatever_a_class_depends_on_shows_at_once(change, place):
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_instances_that_went_as_kept_arrive(place):
     demand_arrival(place, world())
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_what_comes_together_is_taken_one_by_one(name):
+    count = 1 if name == "a class behind one that reaches it" else 2
+
+    assert nodes_taken(TOGETHER[name], world()) >= count
 
 
 def test_classes_of_one_text_stay_two():
@@ -141,9 +182,6 @@ def test_a_class_that_died_is_not_mistaken_for_one_at_its_address():
 
 
 def test_nothing_of_a_class_is_kept_alive():
-    import gc
-    import weakref
-
     w = world()
     assert is_taken(w["Shape"]())
     watched = [weakref.ref(w[name]) for name in ("Shape", "Part", "Base", "use")]
@@ -177,3 +215,108 @@ def test_dumping_code_that_runs_meanwhile_is_no_harm(number):
     w[Strange("__name__")] = w.pop("__name__")
     for _ in range(4):
         assert waybill.dumps(w["use"]) == dumps_without_caches(w["use"])
+
+
+# ---- What is kept together with what is not
+
+
+@pytest.mark.parametrize("first", TOGETHER.values(), ids=TOGETHER)
+@pytest.mark.parametrize("second", TOGETHER.values(), ids=TOGETHER)
+def test_what_begins_alike_does_not_mix(first, second):
+    w = world()
+    expected = [dumps_without_caches(make(w)) for make in (first, second)]
+
+    for _ in range(4):
+        assert [waybill.dumps(make(w)) for make in (first, second)] == expected
+
+
+@pytest.mark.parametrize(
+    "other",
+    [decimal.Decimal(1), len, world, {1, "two"}, [[]] * 2, b"x" * 200_000],
+    ids=["an instance", "a builtin", "a function by name", "a set", "data", "bytes"],
+)
+def test_what_was_kept_is_taken_before_others(other):
+    w = world()
+    assert nodes_taken(TOGETHER["a task with objects"], w) == 2
+
+    for obj in (w["use"], (w["use"], (w["Shape"](),), {}), w["use"]):
+        for _ in range(3):
+            for sent in (obj, [obj, other], [obj, w["Plain"](), other]):
+                assert waybill.dumps(sent) == dumps_without_caches(sent)
+
+
+@pytest.mark.parametrize("other", [gc, decimal.Decimal, len, decimal.Decimal(2)])
+def test_what_follows_in_the_dict_of_an_instance_is_written_once(other):
+    w = world()
+    assert is_taken(w["Plain"]())
+
+    obj = w["Plain"]()
+    obj.first, obj.other, obj.more, obj.last = 1, other, {"in": other, "it": 2}, 3
+
+    assert waybill.dumps(obj) == dumps_without_caches(obj)
+    assert vars(waybill.loads(waybill.dumps(obj))) == vars(obj)
+
+
+def test_more_references_than_are_numbered_in_one_byte_are_right():
+    w = world()
+    shared = [[number] for number in range(300)]
+
+    for _ in range(4):
+        for count in (10, 200, 254, 255, 256, 257, 300):
+            obj = [shared[:count], shared[:count], w["Plain"](), w["Shape"](), w["use"]]
+            assert waybill.dumps(obj) == dumps_without_caches(obj)
+
+
+def test_what_code_looks_into_is_not_kept_alive():
+    w = world()
+    w["TABLE"]["a"] = w["Plain"]
+    assert is_taken(w["use"])
+    watched, code = weakref.ref(w["Plain"]), w["use"].__code__
+
+    w.clear()
+    gc.collect()
+
+    assert watched() is None
+    assert code.co_name == "use"  # What is kept of the function is kept on its code.
+
+
+@pytest.mark.parametrize("make", [lambda w: w["use"], lambda w: w["Shape"]()])
+def test_what_is_kept_is_forgotten_with_the_caches_and_kept_again(make):
+    w = world()
+    for _ in range(20):
+        assert is_taken(make(w))
+
+        waybill.clear_caches()
+
+        hits = hits_of_caches()
+        waybill.dumps(make(w))
+        assert hits_of_caches() == hits
+
+
+def test_closures_of_one_code_are_right():
+    def make(number):
+        return lambda x: x + number
+
+    for number in range(20):
+        obj = [make(number), make(number + 1), make(number)]
+        assert waybill.dumps(obj) == dumps_without_caches(obj)
+        expected = [number + 1, number + 2, number + 1]
+        assert [f(1) for f in waybill.loads(waybill.dumps(obj))] == expected
+
+
+@pytest.mark.parametrize("depth", range(20))
+def test_what_follows_a_kept_function_deep_in_containers_is_written(depth):
+    scope = define("""
+        class P:
+            def m(self): return h()
+        def h(x=(1, 2)): return x
+        def f(): return h, P
+        def g(): return P, f()
+        """)
+    for _ in range(6):
+        waybill.dumps(scope.g)
+    value = {"a": scope.g, "b": decimal, "c": [1]}
+    for level in range(depth):
+        value = [value] if level % 3 else {"k": (value,), "l": level}
+
+    assert waybill.dumps(value) == dumps_without_caches(value)
