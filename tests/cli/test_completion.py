@@ -53,23 +53,29 @@ def offers(request, tmp_path):
     return offered
 
 
-def test_commands_are_offered(offers):
-    assert offers("waybill ") == COMMANDS
-    assert offers("waybill ver") == {"verify"}
+OFFERED = {
+    "commands": ("", COMMANDS),
+    "a command that is begun": ("ver", {"verify"}),
+    "a command whose name a folder has": ("ins", {"inspect"}),
+    "options before the command": ("--", {"--help", "--version"}),
+    "options of the command": ("inspect --cod", {"--code"}),
+    "variables for the name of one": (
+        "verify --key-env WAYBILL_SAM",
+        {"WAYBILL_SAMPLE"},
+    ),
+    "shells for completion": ("completion ", {"bash", "zsh", "fish"}),
+    "commands for help": ("help ", COMMANDS),
+}
 
 
-def test_folder_of_a_commands_name_changes_nothing(offers):
-    assert offers("waybill ins") == {"inspect"}
+@pytest.mark.parametrize("words, expected", OFFERED.values(), ids=OFFERED)
+def test_what_fits_is_offered(offers, words, expected):
+    assert offers(f"waybill {words}") == expected
 
 
-def test_options_before_the_command_are_offered(offers):
-    assert offers("waybill --") == {"--help", "--version"}
-
-
-def test_options_are_those_of_the_command(offers):
+def test_options_that_take_a_value_are_those_of_the_command(offers):
     expected = {"--key", "--key-env"}
     assert {word.rstrip("=") for word in offers("waybill verify --k")} == expected
-    assert offers("waybill inspect --cod") == {"--code"}
 
 
 @pytest.mark.parametrize(
@@ -120,20 +126,8 @@ def test_only_options_are_offered_where_no_file_is_meant(offers, line):
     assert not {word for word in offers(line) if not word.startswith("-")}
 
 
-def test_variables_are_offered_for_the_name_of_one(offers):
-    assert offers("waybill verify --key-env WAYBILL_SAM") == {"WAYBILL_SAMPLE"}
-
-
 def test_programs_are_offered_for_the_interpreter(offers):
     assert "mktemp" in offers("waybill run --python mktem")
-
-
-def test_shells_are_offered_for_completion(offers):
-    assert offers("waybill completion ") == {"bash", "zsh", "fish"}
-
-
-def test_commands_are_offered_for_help(offers):
-    assert offers("waybill help ") == COMMANDS
 
 
 @pytest.mark.parametrize("shell", SHELLS)

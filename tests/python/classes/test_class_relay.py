@@ -73,158 +73,128 @@ def test_results_of_a_forked_worker_do_not_change_the_class_at_home(chain):
 
 # ---- A chain
 
-
-def test_who_does_not_know_the_class_gets_its_current_state(chain):
-    home, a, b, _ = chain
-    relay(home, a)
-    a.do("K.x = 3; K.own = 3; K.table['w'] = 3; K.items.append(3); del K.y")
-
-    relay(a, b)
-
-    expected = (3, 3, {"a": 1, "w": 3}, [1, 3], False)
-    assert b.get("K.x, K.own, K.table, K.items, hasattr(K, 'y')") == expected
-
-
-def test_changes_of_a_worker_do_not_reach_who_knows_the_class(chain):
-    home, a, b, _ = chain
-    relay(home, a)
-    relay(home, b)
-    a.do("K.x = 3; K.own = 3; K.table['w'] = 3; K.table['a'] = 3; del K.y")
-
-    relay(a, b)
-
-    assert b.get("K.x, K.y, hasattr(K, 'own'), K.table") == (1, 1, False, {"a": 1})
-
-
-def test_changes_of_a_worker_in_place_do_not_reach_who_knows_the_class(chain):
-    home, a, b, _ = chain
-    relay(home, a)
-    relay(home, b)
-    a.do("K.items.append(3)")
-
-    relay(a, b)
-
-    assert b.get("K.items") == [1]
-
-
-def test_changes_of_the_home_reach_the_end_of_the_chain(chain):
-    home, a, b, c = chain
-    relay(home, a, b, c)
-    home.do("K.x = 2; K.new = 2; K.table['b'] = 2; del K.y; K.items = [2]")
-
-    relay(home, a, b, c)
-
-    expected = (2, 2, {"a": 1, "b": 2}, False, [2])
-    assert c.get("K.x, K.new, K.table, hasattr(K, 'y'), K.items") == expected
-
-
-def test_changes_of_the_home_pass_a_worker_that_has_changes_of_its_own(chain):
-    home, a, b, c = chain
-    relay(home, a, b, c)
-    a.do("K.x = 3; K.own = 3; K.table['w'] = 3")
-    b.do("K.y = 4; K.table['v'] = 4")
-    home.do("K.new = 2; K.table['b'] = 2")
-
-    relay(home, a, b, c)
-
-    read = "K.x, K.y, K.new, sorted(K.table), hasattr(K, 'own')"
-    assert a.get(read) == (3, 1, 2, ["a", "b", "w"], True)
-    assert b.get(read) == (1, 4, 2, ["a", "b", "v"], False)
-    assert c.get(read) == (1, 1, 2, ["a", "b"], False)
-
-
-def test_a_method_that_the_home_has_changed_reaches_the_end_of_the_chain(chain):
-    home, a, b, _ = chain
-    relay(home, a, b)
-    home.do("K.run = lambda self: 'new'")
-
-    relay(home, a, b)
-
-    assert b.get("K().run()") == "new"
-
-
-def test_a_method_that_a_worker_put_there_does_not_reach_who_knows_the_class(chain):
-    home, a, b, _ = chain
-    relay(home, a)
-    relay(home, b)
-    a.do("K.run = lambda self: 'of the worker'")
-
-    relay(a, b)
-
-    assert b.get("K().run()") == "of the home"
-
-
-def test_who_got_a_workers_state_still_hears_the_home(chain):
-    home, a, b, _ = chain
-    relay(home, a)
-    a.do("K.x = 3; K.y = 3; K.table['w'] = 3")
-    relay(a, b)
-    home.do("K.x = 2")
-
-    relay(home, b)
-
+#: Steps: places that send in turn, or a place and what it does; then what places have.
+RELAYS = {
+    "who does not know the class gets its current state": (
+        [
+            "home a",
+            "a: K.x = K.own = 3; K.table['w'] = 3; K.items.append(3); del K.y",
+            "a b",
+        ],
+        "K.x, K.own, K.table, K.items, hasattr(K, 'y')",
+        {"b": (3, 3, {"a": 1, "w": 3}, [1, 3], False)},
+    ),
+    "changes of a worker do not reach who knows the class": (
+        [
+            "home a",
+            "home b",
+            "a: K.x = K.own = K.table['w'] = K.table['a'] = 3; del K.y",
+            "a b",
+        ],
+        "K.x, K.y, hasattr(K, 'own'), K.table",
+        {"b": (1, 1, False, {"a": 1})},
+    ),
+    "changes of a worker in place do not reach who knows the class": (
+        ["home a", "home b", "a: K.items.append(3)", "a b"],
+        "K.items",
+        {"b": [1]},
+    ),
+    "changes of the home reach the end of the chain": (
+        [
+            "home a b c",
+            "home: K.x = K.new = K.table['b'] = 2; del K.y; K.items = [2]",
+            "home a b c",
+        ],
+        "K.x, K.new, K.table, hasattr(K, 'y'), K.items",
+        {"c": (2, 2, {"a": 1, "b": 2}, False, [2])},
+    ),
+    "changes of the home pass a worker that has changes of its own": (
+        [
+            "home a b c",
+            "a: K.x = K.own = K.table['w'] = 3",
+            "b: K.y = K.table['v'] = 4",
+            "home: K.new = K.table['b'] = 2",
+            "home a b c",
+        ],
+        "K.x, K.y, K.new, sorted(K.table), hasattr(K, 'own')",
+        {
+            "a": (3, 1, 2, ["a", "b", "w"], True),
+            "b": (1, 4, 2, ["a", "b", "v"], False),
+            "c": (1, 1, 2, ["a", "b"], False),
+        },
+    ),
+    "a method that the home has changed reaches the end of the chain": (
+        ["home a b", "home: K.run = lambda self: 'new'", "home a b"],
+        "K().run()",
+        {"b": "new"},
+    ),
+    "a method that a worker put there does not reach who knows the class": (
+        ["home a", "home b", "a: K.run = lambda self: 'of the worker'", "a b"],
+        "K().run()",
+        {"b": "of the home"},
+    ),
     # What the home has not changed since stays as the worker had it.
-    assert b.get("K.x, K.y, K.table") == (2, 3, {"a": 1, "w": 3})
+    "who got a worker's state still hears the home": (
+        ["home a", "a: K.x = K.y = K.table['w'] = 3", "a b", "home: K.x = 2", "home b"],
+        "K.x, K.y, K.table",
+        {"b": (2, 3, {"a": 1, "w": 3})},
+    ),
+    "who got a worker's state hears the home through the worker": (
+        ["home a", "a: K.x = K.y = 3", "a b", "home: K.x = 2", "home a b"],
+        "K.x, K.y",
+        {"a": (2, 3), "b": (2, 3)},
+    ),
+    "what the home has deleted is deleted through a worker": (
+        ["home a b", "a: K.own = 3", "home: del K.x", "home a b"],
+        "hasattr(K, 'x'), K.y",
+        {"b": (False, 1)},
+    ),
+    "the last payload wins whoever passed it on": (
+        ["home a", "home: K.x = 2", "home b"],
+        "K.x",
+        {"b": 2},
+    ),
+    "the last payload wins though its word is the older one": (
+        ["home a", "home: K.x = 2", "home b", "a b"],
+        "K.x",
+        {"b": 1},
+    ),
+    "the last payload wins that comes after an older one": (
+        ["home a", "home: K.x = 2", "home b", "a b", "home b"],
+        "K.x",
+        {"b": 2},
+    ),
+    "a change that only the middle has seen arrives later": (
+        [
+            "home a b",
+            "home: K.x = K.table['n2'] = 2",
+            "home a",
+            "home: K.x = K.table['n3'] = 3",
+            "home a",
+            "a b",
+        ],
+        "K.x, K.table",
+        {"b": (3, {"a": 1, "n2": 2, "n3": 3})},
+    ),
+    "a worker that gets its own payload back keeps its state": (
+        ["home a b", "a: K.x = K.own = 3", "a b a"],
+        "K.x, K.own",
+        {"a": (3, 3)},
+    ),
+}
 
 
-def test_who_got_a_workers_state_hears_the_home_through_the_worker(chain):
-    home, a, b, _ = chain
-    relay(home, a)
-    a.do("K.x = 3; K.y = 3")
-    relay(a, b)
-    home.do("K.x = 2")
+@pytest.mark.parametrize("steps, read, expected", RELAYS.values(), ids=RELAYS)
+def test_what_a_chain_of_workers_passes_on(chain, steps, read, expected):
+    places = dict(zip(("home", "a", "b", "c"), chain))
+    for step in steps:
+        names, _, program = step.partition(": ")
+        if program:
+            places[names].do(program)
+        else:
+            relay(*map(places.get, names.split()))
 
-    relay(home, a, b)
-
-    assert a.get("K.x, K.y") == b.get("K.x, K.y") == (2, 3)
-
-
-def test_what_the_home_has_deleted_is_deleted_through_a_worker(chain):
-    home, a, b, _ = chain
-    relay(home, a, b)
-    a.do("K.own = 3")
-    home.do("del K.x")
-
-    relay(home, a, b)
-
-    assert b.get("hasattr(K, 'x'), K.y") == (False, 1)
-
-
-def test_the_last_payload_wins_whoever_passed_it_on(chain):
-    home, a, b, _ = chain
-    relay(home, a)
-    home.do("K.x = 2")
-    relay(home, b)
-    assert b.get("K.x") == 2
-
-    # Its word is the older one.
-    relay(a, b)
-    assert b.get("K.x") == 1
-
-    relay(home, b)
-    assert b.get("K.x") == 2
-
-
-def test_a_change_that_only_the_middle_has_seen_arrives_later(chain):
-    home, a, b, _ = chain
-    relay(home, a, b)
-    for number in (2, 3):
-        home.do(f"K.x = {number}; K.table['n{number}'] = {number}")
-        relay(home, a)
-
-    relay(a, b)
-
-    assert b.get("K.x, K.table") == (3, {"a": 1, "n2": 2, "n3": 3})
-
-
-def test_a_worker_that_gets_its_own_payload_back_keeps_its_state(chain):
-    home, a, b, _ = chain
-    relay(home, a, b)
-    a.do("K.x = 3; K.own = 3")
-
-    relay(a, b, a)
-
-    assert a.get("K.x, K.own") == (3, 3)
+    assert {name: places[name].get(read) for name in expected} == expected
 
 
 # ---- Forked workers

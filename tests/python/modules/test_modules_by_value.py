@@ -2,12 +2,14 @@
 
 import importlib.machinery
 import sys
+import threading
 import types
 
 import fresh_process
 import pytest
 import waybill
-from sources import imported
+from claims_in_text import read_claims
+from sources import define, imported
 
 SOURCE = """
 count = 0
@@ -28,72 +30,63 @@ def make(source=SOURCE, name="made_by_hand"):
     return module
 
 
-def test_module_keeps_name_doc_and_values():
-    program = "value.__name__, value.__doc__, value.count, type(value).__name__"
+CLAIMS = """
+module keeps name, doc and values
+    value = make()
+    >>> value.__name__, value.__doc__, value.count, type(value).__name__
+    "made_by_hand", "its doc", 0, "module"
 
-    expected = ("made_by_hand", "its doc", 0, "module")
-    assert fresh_process.send(make(), program) == expected
+functions of a module share its dict
+    value = make()
+    >>> [value.add(), value.get(), value.C().get(), value.one.get(), value.count]
+    [1, 1, 1, 1, 1]
 
-
-@pytest.mark.parametrize("reads", ["get()", "C().get()", "one.get()", "count"])
-def test_functions_of_a_module_share_its_dict(reads):
-    assert fresh_process.send(make(), f"[value.add(), value.{reads}]") == [1, 1]
-
-
-def test_module_before_its_function_shares_its_dict():
+module before its function shares its dict
     module = make()
+    value = [module, module.add]
+    >>> value[1](), value[0].count, value[0].add is value[1]
+    1, 1, True
 
-    found, add = waybill.loads(waybill.dumps([module, module.add]))
-    add()
-
-    assert found.count == 1
-    assert found.add is add
-
-
-def test_module_after_its_function_shares_its_dict():
+module after its function shares its dict
     module = make()
+    value = [module.add, module]
+    >>> value[0](), value[1].count, value[1].add is value[0]
+    1, 1, True
 
-    add, found = waybill.loads(waybill.dumps([module.add, module]))
-    add()
-
-    assert found.count == 1
-    assert found.add is add
-
-
-def test_module_is_one_in_a_payload():
+module is one in a payload
     module = make()
+    value = [module, {"k": module}]
+    >>> value[0] is value[1]["k"]
+    True
 
-    one, other = waybill.loads(waybill.dumps([module, {"k": module}]))
+module that holds itself arrives
+    value = make()
+    value.me = value
+    >>> value.me is value
+    True
 
-    assert one is other["k"] is not module
+modules that hold each other arrive
+    value, other = make(name="one"), make(name="other")
+    value.other, other.one = other, value
+    >>> value.other.one is value
+    True
 
+module that arrives is in no sys.modules
+    value = make()
+    >>> value.__name__ in sys.modules
+    False
 
-def test_module_that_holds_itself_arrives():
+function that uses a module by hand brings it
     module = make()
-    module.me = module
-
-    assert fresh_process.send(module, "value.me is value")
-
-
-def test_modules_that_hold_each_other_arrive():
-    one, other = make(name="one"), make(name="other")
-    one.other, other.one = other, one
-
-    assert fresh_process.send(one, "value.other.one is value")
+    def value(): return module.add() + module.get()
+    >>> value()
+    2
+"""
 
 
-def test_module_that_arrives_is_in_no_sys_modules():
-    program = "[value.__name__ in sys.modules]"
-
-    assert fresh_process.send(make(), program) == [False]
-
-
-def test_function_that_uses_a_module_by_hand_brings_it():
-    module = make()
-    scope = {"__name__": "nowhere", "module": module}
-    exec("def f(): return module.add() + module.get()", scope)
-
-    assert fresh_process.send(scope["f"], "value()") == 2
+@pytest.mark.parametrize("source, expression, expected", read_claims(CLAIMS))
+def test_module_by_hand_arrives(source, expression, expected):
+    assert fresh_process.send(define(source, make=make).value, expression) == expected
 
 
 def test_importable_module_goes_by_reference():
@@ -121,8 +114,6 @@ first = Growing()
 
 
 def test_module_with_a_lock_names_its_path():
-    import threading
-
     module = make()
     module.lock = threading.Lock()
 
