@@ -147,31 +147,29 @@ def test_colours_of_terminals_can_be_left_out(folder, options, colours):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [(), ("sample_module:",), (":plain",), (".m:f",), ("--what",)],
-)
-def test_misunderstanding_ends_with_1(folder, arguments):
-    run = discover(folder, *arguments)
-
-    assert run.returncode == 1
-    assert run.stdout == ""
-    assert run.stderr.startswith("waybill: ") and run.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("target", "message"),
+    ("words", "code", "message"),
     [
-        ("no_such_module:f", "ModuleNotFoundError: No module named 'no_such_module'"),
-        ("sample_module:Reader.no", "AttributeError: "),
-        ("raising_module:f", "ZeroDivisionError: division by zero"),
-        ("leaving_module:f", "SystemExit: 0"),
+        ((), 1, ""),
+        (("sample_module:",), 1, ""),
+        ((":plain",), 1, ""),
+        ((".m:f",), 1, ""),
+        (("--what",), 1, ""),
+        (
+            ("no_such_module:f",),
+            5,
+            "ModuleNotFoundError: No module named 'no_such_module'",
+        ),
+        (("sample_module:Reader.no",), 5, "AttributeError: "),
+        (("raising_module:f",), 5, "ZeroDivisionError: division by zero"),
+        (("leaving_module:f",), 5, "SystemExit: 0"),
     ],
 )
-def test_what_python_raises_ends_with_5_and_one_line(folder, target, message):
-    run = discover(folder, target)
+def test_misunderstanding_ends_with_1_and_what_python_raises_with_5(
+    folder, words, code, message
+):
+    run = discover(folder, *words)
 
-    assert run.returncode == 5
-    assert run.stdout == ""
+    assert (run.returncode, run.stdout) == (code, "")
     assert run.stderr.startswith("waybill: " + message)
     assert run.stderr.count("\n") == 1
 

@@ -89,25 +89,21 @@ def rows(text):
     return {match[1]: match.groups()[1:] for match in found if match}
 
 
-def test_variables_are_told_with_the_code_that_names_them(job):
+@pytest.mark.parametrize(
+    "path, kind, code, word",
+    [
+        ("LOOKUP", "dict of 2000", "score", "first = "),
+        ("TAGS", "set of 1", "score", "return first"),
+        ("model.weights[0]", "str", "model.weights in score", "return first"),
+        ("Job.table[0]", "str", "self.table in Job.run", "return self.table"),
+    ],
+)
+def test_variables_and_attributes_are_told_with_the_code_that_names_them(
+    job, path, kind, code, word
+):
     found = rows(text_of("-", data=waybill.dumps(job.task)))
 
-    assert found["LOOKUP"] == ("dict of 2000", "score", line_of("first = "))
-    assert found["TAGS"] == ("set of 1", "score", line_of("return first"))
-
-
-def test_attributes_are_told_with_the_code_that_asks_for_them(job):
-    found = rows(text_of("-", data=waybill.dumps(job.task)))
-
-    place = line_of("return first")
-    assert found["model.weights[0]"] == ("str", "model.weights in score", place)
-
-
-def test_attributes_of_a_class_are_told_with_its_method(job):
-    found = rows(text_of("-", data=waybill.dumps(job.task)))
-
-    place = line_of("return self.table")
-    assert found["Job.table[0]"] == ("str", "self.table in Job.run", place)
+    assert found[path] == (kind, code, line_of(word))
 
 
 def test_free_variables_are_told_by_their_names(job):
