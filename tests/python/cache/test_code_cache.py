@@ -2,6 +2,8 @@
 
 import gc
 import importlib
+import json
+import marshal
 import os
 import sys
 import types
@@ -63,28 +65,16 @@ def test_deleted_global_is_gone():
         call(sent)
 
 
-def test_global_that_becomes_a_module_is_imported():
-    import json
-
-    sent = define("x = 1\ndef f(): return x.dumps([1])").f
-    waybill.dumps(sent)
-
-    sent.__globals__["x"] = json
-
-    assert modules_of(sent) == ["json"]
-    assert fresh_process.send(sent, "value()") == "[1]"
-
-
-def test_global_that_becomes_another_module_is_that_module():
-    import marshal
-
-    sent = define("import json as x\ndef f(): return x.__name__").f
+@pytest.mark.parametrize("first", [1, json], ids=["a value", "another module"])
+def test_global_that_becomes_a_module_is_imported(first):
+    sent = define("def f(): return x.dumps([1]), x.__name__", x=first).f
     waybill.dumps(sent)
 
     sent.__globals__["x"] = marshal
 
     assert modules_of(sent) == ["marshal"]
-    assert call(sent) == "marshal"
+    assert call(sent) == fresh_process.send(sent, "value()")
+    assert call(sent)[1] == "marshal"
 
 
 def test_submodule_imported_between_two_dumps_is_seen():
@@ -107,24 +97,15 @@ def test_submodule_imported_between_two_dumps_is_seen():
 # ---- One code object, many functions; many code objects, one content
 
 
-def test_two_functions_on_one_code_object_keep_their_globals():
+def test_two_functions_on_one_code_object_keep_their_globals_and_imports():
     code = define("def f(): return x").f.__code__
-    one = types.FunctionType(code, {"x": 1, "__name__": NOWHERE})
-    two = types.FunctionType(code, {"x": 2, "__name__": NOWHERE})
+    one, two, three, four = (
+        types.FunctionType(code, {"x": x, "__name__": NOWHERE})
+        for x in (1, 2, json, marshal)
+    )
 
     assert (call(one), call(two), call(one)) == (1, 2, 1)
-
-
-def test_two_functions_on_one_code_object_keep_their_imports():
-    import json
-    import marshal
-
-    code = define("def f(): return x.dumps").f.__code__
-    one = types.FunctionType(code, {"x": json, "__name__": NOWHERE})
-    two = types.FunctionType(code, {"x": marshal, "__name__": NOWHERE})
-
-    found = modules_of(one), modules_of(two), modules_of(one)
-
+    found = modules_of(three), modules_of(four), modules_of(three)
     assert found == (["json"], ["marshal"], ["json"])
 
 
@@ -314,19 +295,16 @@ print(memory() - before)
 GROWTH_LIMIT = 2_000
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(100_000, marks=pytest.mark.slow),
+        pytest.param(1_000_000, marks=pytest.mark.long),
+    ],
+)
 @LINUX
-def test_memory_stays_flat_over_100_000_different_functions():
-    growth = int(fresh_process.run_script(GROWTH, 100_000))
-
-    print(f"grew by {growth} KiB")
-    assert growth < GROWTH_LIMIT
-
-
-@pytest.mark.long
-@LINUX
-def test_memory_stays_flat_over_1_000_000_different_functions():
-    growth = int(fresh_process.run_script(GROWTH, 1_000_000, seconds=1200))
+def test_memory_stays_flat_over_different_functions(count):
+    growth = int(fresh_process.run_script(GROWTH, count, seconds=1200))
 
     print(f"grew by {growth} KiB")
     assert growth < GROWTH_LIMIT

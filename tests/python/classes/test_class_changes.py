@@ -106,31 +106,24 @@ def test_a_payload_that_is_older_is_what_was_said_last(places):
     assert answers == [one, two, one, two, two, one]
 
 
-def test_a_change_arrives_in_pickles_for_engines(places):
+WAYS = {
+    "pickles for engines": ("engine.dumps(K)", "import pickle; K = pickle.loads(data)"),
+    "an unpickler": (
+        "waybill.dumps(K)",
+        "import io; K = waybill.Unpickler(io.BytesIO(data)).load()",
+    ),
+}
+
+
+@pytest.mark.parametrize("send, receive", WAYS.values(), ids=WAYS)
+def test_a_change_arrives_by_other_ways(places, send, receive):
     home, worker = places
-    home.do("""
-    from waybill.integrations import pickle as engine
-    class K: x = 1
-    """)
-    program = "import pickle; K = pickle.loads(data)"
-    worker.do(program, data=home.get("engine.dumps(K)"))
+    home.do("from waybill.integrations import pickle as engine\nclass K: x = 1")
+    worker.do(receive, data=home.get(send))
     worker.do("K.own = 1")
     home.do("K.x = 2")
 
-    worker.do(program, data=home.get("engine.dumps(K)"))
-
-    assert worker.get("K.x, K.own") == (2, 1)
-
-
-def test_a_change_arrives_through_an_unpickler(places):
-    home, worker = places
-    home.do("class K: x = 1")
-    program = "import io; K = waybill.Unpickler(io.BytesIO(data)).load()"
-    worker.do(program, data=home.dumps("K"))
-    worker.do("K.own = 1")
-    home.do("K.x = 2")
-
-    worker.do(program, data=home.dumps("K"))
+    worker.do(receive, data=home.get(send))
 
     assert worker.get("K.x, K.own") == (2, 1)
 

@@ -59,36 +59,20 @@ def test_builtin_type_that_has_no_name_in_builtins_is_the_same_object():
 # ---- By value
 
 
-def test_class_of_main_works_in_a_fresh_process(tmp_path):
+def test_class_of_main_and_its_instances_work_in_a_fresh_process(tmp_path):
     payload = tmp_path / "payload"
     script = """
 import sys, waybill
 class A:
     def __init__(self, x): self.x = x
     def get(self): return self.x
-open(sys.argv[1], "wb").write(waybill.dumps(A))
+open(sys.argv[1], "wb").write(waybill.dumps([A, A(3), A(4)]))
 """
     fresh_process.run_script(script, payload)
 
-    assert fresh_process.load(payload.read_bytes(), "value(3).get()") == 3
+    program = "value[0](5).get(), value[2].get(), type(value[1]) is type(value[2])"
 
-
-def test_instance_of_a_class_of_main_works_in_a_fresh_process(tmp_path):
-    payload = tmp_path / "payload"
-    script = """
-import sys, waybill
-class A:
-    def __init__(self, x): self.x = x
-    def get(self): return self.x
-open(sys.argv[1], "wb").write(waybill.dumps([A(3), A(4)]))
-"""
-    fresh_process.run_script(script, payload)
-
-    answer = fresh_process.load(
-        payload.read_bytes(), "value[1].get(), type(value[0]) is type(value[1])"
-    )
-
-    assert answer == (4, True)
+    assert fresh_process.load(payload.read_bytes(), program) == (5, 4, True)
 
 
 @pytest.mark.parametrize(

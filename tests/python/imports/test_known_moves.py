@@ -151,26 +151,21 @@ def test_what_is_here_is_taken_as_it_is(tmp_path):
         assert (answer, applied) == (name, {})
 
 
-def test_rules_of_the_caller_go_first(tmp_path):
+@pytest.mark.parametrize(
+    "name, to, found",
+    [
+        ("numpy.core.multiarray", "own", "own"),
+        ("older", "numpy.core.multiarray", "numpy._core.multiarray"),
+    ],
+    ids=["goes first", "may have moved too"],
+)
+def test_what_the_caller_says(tmp_path, name, to, found):
     write(tmp_path, numpy___core__multiarray=MADE, own=MADE)
-    data = payload_of_global("numpy.core.multiarray", "made")
+    data = payload_of_global(name, "made")
 
-    answer, _ = loaded_among(
-        tmp_path, data, options="renames={'numpy.core.multiarray': 'own'}"
-    )
+    answer, _ = loaded_among(tmp_path, data, options=f"renames={{{name!r}: {to!r}}}")
 
-    assert answer == "own"
-
-
-def test_what_the_caller_says_may_have_moved_too(tmp_path):
-    write(tmp_path, numpy___core__multiarray=MADE)
-    data = payload_of_global("older", "made")
-
-    answer, _ = loaded_among(
-        tmp_path, data, options="renames={'older': 'numpy.core.multiarray'}"
-    )
-
-    assert answer == "numpy._core.multiarray"
+    assert answer == found
 
 
 def test_known_moves_can_be_left_out(tmp_path):
