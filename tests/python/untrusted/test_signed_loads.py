@@ -1,6 +1,7 @@
 """With keys, what nobody signed is refused before any other byte is looked at."""
 
 import io
+import re
 
 import fresh_process
 import pytest
@@ -13,9 +14,12 @@ MAC = SigningKey.generate("mac")
 
 
 def refused(data, keys, **options):
+    """What is said of a payload that is neither loaded nor found to be signed."""
     with pytest.raises(waybill.SignatureError) as caught:
         waybill.loads(data, keys=keys, **options)
     assert caught.value.code == "bad_signature"
+    with pytest.raises(waybill.SignatureError, match=re.escape(str(caught.value))):
+        waybill.security.verify(data, keys)
     return str(caught.value)
 
 
@@ -37,7 +41,7 @@ def test_signed_function_loads_and_runs():
 
 @pytest.mark.parametrize("key", [KEY, MAC], ids=["ed25519", "mac"])
 def test_any_flipped_bit_is_refused(key):
-    data = waybill.dumps({"a": [1, 2.5, "x"]}, key=key)
+    data = waybill.dumps(lambda: [1, 2.5, "x"], key=key, application=b"nonce")
     keys = KeyRing(key)
 
     for position in range(len(data)):
@@ -48,7 +52,8 @@ def test_any_flipped_bit_is_refused(key):
 
 
 def test_unsigned_payload_is_refused_where_a_key_is_given():
-    assert "not signed" in refused(waybill.dumps(1), KeyRing(KEY))
+    for keys in (KeyRing(KEY), KeyRing(MAC)):
+        assert "not signed" in refused(waybill.dumps(1), keys)
 
 
 def test_payload_of_another_key_is_refused():
