@@ -211,31 +211,32 @@ def test_equal_payloads_come_of_an_unchanged_script_that_runs_again(places):
     assert home.dumps("{'K': K, 'L': L}") == again.dumps("{'K': K, 'L': L}")
 
 
-def test_a_script_that_runs_again_finds_the_workers_state(places):
+#: What the old run says last, what the worker does, and what the new run finds there.
+RUNS = {
+    "the worker's state": ("", "K.x = K.own = 3", (True, 3, 1, 3, None)),
+    "nothing that the old run had said": (
+        "K.x = K.new = 2",
+        "",
+        (True, 1, 1, None, None),
+    ),
+}
+
+
+@pytest.mark.parametrize("said, done, found", RUNS.values(), ids=RUNS)
+def test_a_script_that_runs_again_finds(places, said, done, found):
     home, again, worker = places
     home.do(TEXT)
     worker.load(home.dumps(SENT))
-    worker.do("K.x = K.own = 3; held = K")
+    home.do(said)
+    worker.load(home.dumps(SENT))
+    worker.do(f"{done}\nheld = K")
     home.close()
     again.do(TEXT)
 
     worker.load(again.dumps(SENT))
 
-    assert worker.get("K is held, K.x, K.y, K.own") == (True, 3, 1, 3)
-
-
-def test_a_script_that_runs_again_takes_back_what_the_old_run_had_said(places):
-    home, again, worker = places
-    home.do(TEXT)
-    worker.load(home.dumps(SENT))
-    home.do("K.x = 2; K.new = 2")
-    worker.load(home.dumps(SENT))
-    home.close()
-    again.do(TEXT)
-
-    worker.load(again.dumps(SENT))
-
-    assert worker.get("K.x, hasattr(K, 'new')") == (1, False)
+    names = "(getattr(K, name, None) for name in ('x', 'y', 'own', 'new'))"
+    assert worker.get(f"(K is held, *{names})") == found
 
 
 def test_of_two_users_with_equal_text_the_last_to_send_wins(places):

@@ -37,74 +37,45 @@ def change_both(home, worker, more=""):
     home.do(CHANGE)
 
 
-def test_without_a_word_both_sides_count(places):
+#: What the class says, what the process is told, what a call says, and what follows.
+WORDS = [
+    ("", {}, {}, MERGED),
+    # A call, for its classes.
+    ("", {}, {"class_state": "sender"}, SENDER),
+    ("", {}, {"class_state": "worker"}, WORKER),
+    ("", {}, {"reset_classes": True}, RESET),
+    ("", {}, {"class_state": None}, MERGED),
+    ("", {}, {"reset_classes": False}, MERGED),
+    # The process, for calls that say nothing.
+    ("", {"class_state": "sender"}, {}, SENDER),
+    ("", {"class_state": "worker"}, {}, WORKER),
+    ("", {"reset_classes": True}, {}, RESET),
+    # A call goes before the process.
+    ("", {"class_state": "sender"}, {"class_state": "worker"}, WORKER),
+    ("", {"class_state": "worker"}, {"class_state": "sender"}, SENDER),
+    ("", {"reset_classes": True}, {"reset_classes": False}, MERGED),
+    # The class itself.
+    ("sender", {}, {}, SENDER),
+    ("worker", {}, {}, WORKER),
+    # A call goes before the class.
+    ("sender", {}, {"class_state": "worker"}, WORKER),
+    ("worker", {}, {"class_state": "sender"}, SENDER),
+]
+
+
+@pytest.mark.parametrize("word, configured, options, expected", WORDS, ids=str)
+def test_state_is_that_of_the_side_that_is_said_to_count(
+    places, word, configured, options, expected
+):
     home, worker = places
-    change_both(home, worker)
-
-    worker.load(home.dumps(SENT))
-
-    assert worker.get(READ) == MERGED
-
-
-@pytest.mark.parametrize(
-    "options, expected",
-    [
-        ({"class_state": "sender"}, SENDER),
-        ({"class_state": "worker"}, WORKER),
-        ({"reset_classes": True}, RESET),
-        ({"class_state": None}, MERGED),
-        ({"reset_classes": False}, MERGED),
-    ],
-    ids=str,
-)
-def test_what_loads_is_told_holds_for_its_classes(places, options, expected):
-    home, worker = places
-    change_both(home, worker)
+    says = f"    __waybill_state__ = '{word}'\n" if word else ""
+    change_both(home, worker, says)
+    worker.do(f"answer = waybill.configure(**{configured})")
 
     for _ in range(3):
         worker.load(home.dumps(SENT), **options)
         assert worker.get(READ) == expected
-
-
-@pytest.mark.parametrize(
-    "options, expected",
-    [
-        ("class_state='sender'", SENDER),
-        ("class_state='worker'", WORKER),
-        ("reset_classes=True", RESET),
-    ],
-)
-def test_what_the_process_is_told_holds_for_calls_that_say_nothing(
-    places, options, expected
-):
-    home, worker = places
-    change_both(home, worker)
-    worker.do(f"answer = waybill.configure({options})")
-
-    worker.load(home.dumps(SENT))
-
     assert worker.get("answer") is None
-    assert worker.get(READ) == expected
-
-
-@pytest.mark.parametrize(
-    "configured, options, expected",
-    [
-        ("class_state='sender'", {"class_state": "worker"}, WORKER),
-        ("class_state='worker'", {"class_state": "sender"}, SENDER),
-        ("reset_classes=True", {"reset_classes": False}, MERGED),
-    ],
-)
-def test_what_a_call_says_goes_before_what_the_process_was_told(
-    places, configured, options, expected
-):
-    home, worker = places
-    change_both(home, worker)
-    worker.do(f"waybill.configure({configured})")
-
-    worker.load(home.dumps(SENT), **options)
-
-    assert worker.get(READ) == expected
 
 
 def test_what_is_configured_holds_for_children(places):
@@ -127,29 +98,6 @@ def test_only_what_is_given_is_configured(places):
     worker.load(home.dumps(SENT))
 
     assert worker.get(READ) == SENDER
-
-
-@pytest.mark.parametrize("word, expected", [("sender", SENDER), ("worker", WORKER)])
-def test_a_class_says_itself_whose_state_counts(places, word, expected):
-    home, worker = places
-    change_both(home, worker, f"    __waybill_state__ = '{word}'\n")
-
-    for _ in range(3):
-        worker.load(home.dumps(SENT))
-        assert worker.get(READ) == expected
-
-
-@pytest.mark.parametrize(
-    "word, called, expected",
-    [("sender", "worker", WORKER), ("worker", "sender", SENDER)],
-)
-def test_what_a_call_says_goes_before_the_class(places, word, called, expected):
-    home, worker = places
-    change_both(home, worker, f"    __waybill_state__ = '{word}'\n")
-
-    worker.load(home.dumps(SENT), class_state=called)
-
-    assert worker.get(READ) == expected
 
 
 def test_only_the_class_that_says_so_is_left_to_one_side(places):
