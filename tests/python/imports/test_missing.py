@@ -75,8 +75,25 @@ def test_modules_that_are_not_there_are_named_with_what_needs_them(sender):
     assert "build" in tool[-1] and "test_missing.py" in tool[-1]
 
 
-def test_what_is_there_is_not_named(sender):
-    told = told_elsewhere(payload(), path=[sender / "sent"])
+#: What the receiver has done before it is asked.
+DONE = {
+    "nothing": "",
+    "an import of the package alone": (
+        "import shop; shop.parts = __import__('types').SimpleNamespace(wheel=1)"
+    ),
+    # It is not made to.
+    "an import of a package that imports on demand": """
+import shop
+def __getattr__(name):
+    raise ImportError("asked for " + name)
+shop.__getattr__ = __getattr__
+""",
+}
+
+
+@pytest.mark.parametrize("after", DONE.values(), ids=DONE)
+def test_what_is_there_is_not_named(sender, after):
+    told = told_elsewhere(payload(), path=[sender / "sent"], after=after)
 
     assert modules(told) == {"never_there": "no module named 'never_there'"}
 
@@ -89,15 +106,6 @@ def test_submodule_that_a_package_lacks_is_named(sender):
 
     assert modules(told)["shop.parts.wheel"] == "no module named 'shop.parts.wheel'"
     assert "shop.parts" not in modules(told)
-
-
-def test_package_that_is_imported_already_is_asked_for_the_rest(sender):
-    data = payload()
-
-    after = "import shop; shop.parts = __import__('types').SimpleNamespace(wheel=1)"
-    told = told_elsewhere(data, path=[sender / "sent"], after=after)
-
-    assert set(modules(told)) == {"never_there"}
 
 
 def test_modules_that_others_make_count_as_there():
@@ -116,19 +124,6 @@ def test_module_that_is_blocked_is_named(sender):
     )
 
     assert "tool" in modules(told)
-
-
-def test_package_that_imports_on_demand_is_not_made_to(sender):
-    data = payload()
-    on_demand = """
-import shop
-def __getattr__(name):
-    raise ImportError("asked for " + name)
-shop.__getattr__ = __getattr__
-"""
-    told = told_elsewhere(data, path=[sender / "sent"], after=on_demand)
-
-    assert set(modules(told)) == {"never_there"}
 
 
 def test_namespace_packages_within_each_other_are_found(sender):

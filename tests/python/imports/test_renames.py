@@ -1,6 +1,7 @@
 """loads(data, renames=...): names of a payload that are others here."""
 
 import io
+import json
 import sys
 
 import fresh_process
@@ -99,9 +100,41 @@ def test_one_module(names):
     assert told == ("store", {"shop.parts.wheel": "store.parts.wheel"})
 
 
-def test_rule_for_a_module_is_not_about_what_is_below_it(names):
-    with pytest.raises(FreshProcessError, match="here: shop.parts.wheel"):
-        arrived(payload("roll"), {"shop": "store"}, "1", names / "new")
+WHEEL = "shop.parts.wheel:Wheel"
+#: What is sent, the rules, and the error, which names both names.
+ERRORS = {
+    "a rule for a module is not about what is below it": (
+        ["roll"],
+        {"shop": "store"},
+        "MissingModuleError: .*here: shop.parts.wheel, for",
+    ),
+    "a module that is gone is missing if more than renamed names is wanted": (
+        ["Wheel", "roll"],
+        {WHEEL: "single:Round"},
+        "MissingModuleError: .*here: shop.parts.wheel, for",
+    ),
+    "a module": (
+        ["sell"],
+        {"shop": "nothing"},
+        r"here: nothing \(renamed from shop\), for shop.sell;",
+    ),
+    "a name": (
+        ["Nut"],
+        {WHEEL: "gone:X"},
+        r"here: gone \(renamed from shop.parts.wheel:Wheel.Nut\);",
+    ),
+    "a name that is not there": (
+        ["Wheel"],
+        {WHEEL: "single:Gone"},
+        "AttributeError: .*no attribute 'Gone'",
+    ),
+}
+
+
+@pytest.mark.parametrize("sent, rules, told", ERRORS.values(), ids=ERRORS)
+def test_error_names_what_is_missing(names, sent, rules, told):
+    with pytest.raises(FreshProcessError, match=told):
+        arrived(payload(*sent), rules, "1", names / "new")
 
 
 def test_name_with_what_is_inside_of_it(names):
@@ -121,16 +154,6 @@ def test_name_with_what_is_inside_of_it(names):
             "shop.parts.wheel:Wheel.Nut": "single:Round.Nut",
         },
     )
-
-
-def test_module_that_is_gone_is_missing_if_more_than_renamed_names_is_wanted(names):
-    rules = {"shop.parts.wheel:Wheel": "single:Round"}
-
-    with pytest.raises(FreshProcessError) as caught:
-        arrived(payload("Wheel", "roll"), rules, "1", names / "new")
-
-    assert caught.value.kind == "MissingModuleError"
-    assert "here: shop.parts.wheel, for" in caught.value.message
 
 
 def test_module_that_is_gone_is_missing_if_no_name_of_it_is_wanted(names):
@@ -176,33 +199,6 @@ def test_one_rule_is_applied_to_a_name(names):
     assert arrived(payload("sell"), rules, "value[0]()", names / "new") == "store"
 
 
-def test_error_names_both(names):
-    with pytest.raises(FreshProcessError) as caught:
-        arrived(payload("sell"), {"shop": "nothing"}, "1", names / "new")
-
-    assert "here: nothing (renamed from shop), for shop.sell;" in caught.value.message
-
-
-def test_error_of_a_name_names_both(names):
-    with pytest.raises(FreshProcessError) as caught:
-        arrived(
-            payload("Nut"), {"shop.parts.wheel:Wheel": "gone:X"}, "1", names / "new"
-        )
-
-    told = "here: gone (renamed from shop.parts.wheel:Wheel.Nut);"
-    assert told in caught.value.message
-
-
-def test_name_that_is_not_there_is_an_attribute_error(names):
-    with pytest.raises(FreshProcessError, match="no attribute 'Gone'"):
-        arrived(
-            payload("Wheel"),
-            {"shop.parts.wheel:Wheel": "single:Gone"},
-            "1",
-            names / "new",
-        )
-
-
 def test_builtins_are_renamed_as_all_are():
     data = waybill.dumps([len, ValueError])
 
@@ -220,8 +216,6 @@ LOADERS = {
 
 @pytest.mark.parametrize("name", LOADERS)
 def test_wherever_objects_are_loaded(name):
-    import json
-
     data = waybill.dumps(json.dumps)
 
     loaded = LOADERS[name](data, renames={"json:dumps": "json:loads"})
@@ -231,8 +225,6 @@ def test_wherever_objects_are_loaded(name):
 
 
 def test_files_that_are_opened(tmp_path):
-    import json
-
     waybill.save({"a": json.dumps}, tmp_path / "file")
 
     with waybill.open(tmp_path / "file", renames={"json:dumps": "json:loads"}) as file:
@@ -241,8 +233,6 @@ def test_files_that_are_opened(tmp_path):
 
 
 def test_calls_and_what_they_raise():
-    import json
-
     data = waybill.calls.dumps_call(json.dumps, ["[1]"])
     rules = {"json:dumps": "json:loads", "builtins:KeyError": "builtins:IndexError"}
 
@@ -255,8 +245,6 @@ def test_calls_and_what_they_raise():
 
 
 def test_what_is_configured_holds_for_all_and_an_argument_goes_first():
-    import json
-
     data = waybill.dumps(json.dumps)
     waybill.configure(renames={"json:dumps": "json:loads"})
     try:
@@ -268,8 +256,6 @@ def test_what_is_configured_holds_for_all_and_an_argument_goes_first():
 
 
 def test_find_class_gets_the_new_names():
-    import json
-
     asked = []
 
     class Own(waybill.Unpickler):
@@ -379,8 +365,6 @@ def test_what_is_no_name_is_refused(rules):
 
 
 def test_rules_of_a_dict_are_checked_when_they_apply():
-    import json
-
     data = waybill.dumps(json.dumps)
 
     assert waybill.loads(data, renames={"other": "a:b"}) is json.dumps
@@ -427,8 +411,6 @@ def test_rules_travel():
 
 def test_names_are_looked_up_and_not_searched():
     """Whatever the number of rules, those that do not apply are not looked at."""
-    import json
-
     asked = []
 
     class Rules(dict):

@@ -61,20 +61,17 @@ def test_syntax_that_is_not_known_yet_is_a_syntax_error():
         compile_unit(unit("def f():\n return <-- x"), "f", 1)
 
 
-def test_unit_without_what_it_names_is_refused():
-    with pytest.raises(UnitError, match="does not define it"):
-        compile_unit(unit("def g(): pass"), "f", 1)
-
-
-def test_function_inside_of_another_is_not_taken_for_it():
-    with pytest.raises(UnitError, match="does not define it"):
-        compile_unit(unit("def g():\n def h():\n  def f(): pass"), "f", 1)
-
-
-def test_variables_that_are_not_listed_are_refused():
-    text = "def o():\n  a = 1\n  def f(): return a"
-
-    with pytest.raises(UnitError, match="variable a"):
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("def g(): pass", "does not define it"),
+        ("def g():\n def h():\n  def f(): pass", "does not define it"),
+        ("def o():\n  a = 1\n  def f(): return a", "variable a"),
+    ],
+    ids=["another function", "a function inside of another", "a variable not listed"],
+)
+def test_unit_of_something_else_is_refused(text, why):
+    with pytest.raises(UnitError, match=why):
         compile_unit(unit(text), "f", 1)
 
 

@@ -181,37 +181,32 @@ def test_pipes_and_devices_are_refused_and_stay(tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-def test_folder_is_refused(tmp_path):
-    with pytest.raises(IsADirectoryError):
-        waybill.save("new", tmp_path)
-
-
-def test_missing_folder_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        waybill.save("new", tmp_path / "not there" / "a")
-
-
-def test_name_may_be_as_long_as_names_can_be(tmp_path):
-    path = tmp_path / ("n" * 255)
-
-    waybill.save("new", path)
-
-    assert waybill.load(path) == "new"
+@pytest.mark.parametrize(
+    "path, kind",
+    [
+        (".", IsADirectoryError),
+        ("not there/a", FileNotFoundError),
+        (3, TypeError),
+        (None, TypeError),
+        (open, TypeError),
+    ],
+    ids=["a folder", "in no folder", "a number", "None", "a function"],
+)
+def test_what_is_no_path_of_a_file_is_an_error(tmp_path, path, kind):
+    with pytest.raises(kind):
+        waybill.save("new", tmp_path / path if isinstance(path, str) else path)
 
 
 @POSIX
-def test_name_that_is_no_unicode_works(tmp_path):
-    path = os.path.join(tmp_path, os.fsdecode(b"\xff\xfe"))
+@pytest.mark.parametrize(
+    "name", ["n" * 255, os.fsdecode(b"\xff\xfe")], ids=["long", "no text"]
+)
+def test_name_may_be_as_long_as_names_can_be_and_no_unicode(tmp_path, name):
+    path = os.path.join(tmp_path, name)
 
     waybill.save("new", path)
 
     assert waybill.load(path) == "new"
-
-
-@pytest.mark.parametrize("wrong", [3, None, open])
-def test_what_is_no_path_is_a_type_error(wrong):
-    with pytest.raises(TypeError):
-        waybill.save("new", wrong)
 
 
 # ---- Full disks. /dev/full cannot be replaced, so limits and a tiny file system.
@@ -290,18 +285,18 @@ def test_bytes_after_the_payload_are_refused(tmp_path):
     assert (caught.value.code, caught.value.offset) == ("trailing_bytes", len(data))
 
 
-def test_second_payload_is_refused_too(tmp_path):
-    (tmp_path / "a").write_bytes(waybill.dumps(1) + waybill.dumps(2))
+@pytest.mark.parametrize(
+    "data, code",
+    [
+        (waybill.dumps(1) + waybill.dumps(2), "trailing_bytes"),
+        *((waybill.dumps([1, 2])[:size], "truncated") for size in (0, 1, 10)),
+    ],
+    ids=["a second payload", "empty", "one byte", "ten bytes"],
+)
+def test_file_that_is_no_payload_alone_is_refused(tmp_path, data, code):
+    (tmp_path / "a").write_bytes(data)
 
-    with refused_as("trailing_bytes"):
-        waybill.load(tmp_path / "a")
-
-
-@pytest.mark.parametrize("size", [0, 1, 10])
-def test_file_that_was_cut_is_truncated(tmp_path, size):
-    (tmp_path / "a").write_bytes(waybill.dumps([1, 2])[:size])
-
-    with refused_as("truncated"):
+    with refused_as(code):
         waybill.load(tmp_path / "a")
 
 
