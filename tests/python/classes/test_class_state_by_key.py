@@ -217,44 +217,36 @@ def test_a_container_is_what_both_sides_have_made_of_it(pair, story):
     story.demand(*pair)
 
 
-def test_a_key_of_the_worker_that_the_sender_adds_is_the_senders(pair):
+#: K.x at first; what the worker and the sender do in turn, and the items then.
+TURNS = {
+    "a key of the worker that the sender adds is the sender's": (
+        "{'a': 1}",
+        ("K.x['b'] = 'w'", "K.x['b'] = 's'", [("a", 1), ("b", "s")]),
+        ("", "del K.x['b']", [("a", 1)]),
+    ),
+    "a key that the worker has deleted returns when the sender changes it": (
+        "{'a': 1, 'b': 2}",
+        ("del K.x['a']", "", [("b", 2)]),
+        ("", "K.x['a'] = 5", [("a", 5), ("b", 2)]),
+    ),
+    "a dict that the worker has replaced stays until it changes": (
+        "{'a': 1}",
+        ("K.x = None", "", None),
+        ("", "K.x['b'] = 2", [("a", 1), ("b", 2)]),
+    ),
+}
+
+
+@pytest.mark.parametrize("turns", TURNS.values(), ids=TURNS)
+def test_a_dict_is_what_was_said_in_turn(pair, turns):
     home, worker = pair
-    home.do("class K: x = {'a': 1}")
+    first, *turns = turns
+    home.do(f"class K: x = {first}")
     worker.load(home.dumps("{'K': K}"))
-    worker.do("K.x['b'] = 'of the worker'")
-    home.do("K.x['b'] = 'of the sender'")
-    worker.load(home.dumps("{'K': K}"))
-    assert worker.get("K.x") == {"a": 1, "b": "of the sender"}
+    for there, here, items in turns:
+        worker.do(there)
+        home.do(here)
 
-    home.do("del K.x['b']")
-    worker.load(home.dumps("{'K': K}"))
+        worker.load(home.dumps("{'K': K}"))
 
-    assert worker.get("K.x") == {"a": 1}
-
-
-def test_a_key_that_the_worker_has_deleted_returns_when_the_sender_changes_it(pair):
-    home, worker = pair
-    home.do("class K: x = {'a': 1, 'b': 2}")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("del K.x['a']")
-    worker.load(home.dumps("{'K': K}"))
-    assert worker.get("K.x") == {"b": 2}
-
-    home.do("K.x['a'] = 5")
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("list(K.x.items())") == [("a", 5), ("b", 2)]
-
-
-def test_a_dict_that_the_worker_has_replaced_stays_until_it_changes(pair):
-    home, worker = pair
-    home.do("class K: x = {'a': 1}")
-    worker.load(home.dumps("{'K': K}"))
-    worker.do("K.x = None")
-    worker.load(home.dumps("{'K': K}"))
-    assert worker.get("K.x") is None
-
-    home.do("K.x['b'] = 2")
-    worker.load(home.dumps("{'K': K}"))
-
-    assert worker.get("K.x") == {"a": 1, "b": 2}
+        assert worker.get("K.x and list(K.x.items())") == items

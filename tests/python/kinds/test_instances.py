@@ -209,17 +209,24 @@ def test_dispatch_tables_without_their_types_change_nothing(name, kind):
     assert tabled(value, table) == unasked(value, name)
 
 
-@pytest.mark.parametrize("kind", [dict, collections.ChainMap])
-def test_dispatch_tables_are_asked_for_each_instance(kind):
-    table = kind()
-
+@pytest.mark.parametrize(
+    "table",
+    [{}, collections.ChainMap(), copyreg.dispatch_table],
+    ids=["a dict", "a chain of maps", "that of copyreg"],
+)
+def test_reducer_that_is_registered_meanwhile_is_asked(table):
     class Registering:
         def __reduce__(self):
             table[Plain] = lambda obj: (Data, (7, []))
             return Data, (1, [])
 
     value = [Plain(), Plain(), Registering(), Plain()]
-    arrived = waybill.loads(tabled(value, table))
+    is_own = table is not copyreg.dispatch_table
+    try:
+        data = tabled(value, table) if is_own else waybill.dumps(value)
+        arrived = waybill.loads(data)
+    finally:
+        del table[Plain]
 
     assert [type(one) for one in arrived] == [Plain, Plain, Data, Data]
 
@@ -237,22 +244,6 @@ def test_instances_that_name_another_class_are_of_their_type():
     assert asked(value) == waybill.dumps(value)
     arrived = waybill.loads(waybill.dumps(value))
     assert [type(one) for one in arrived] == [Plain, WithClass, WithClass]
-
-
-def test_reducer_that_is_registered_meanwhile_is_asked():
-    class Registering:
-        def __reduce__(self):
-            copyreg.pickle(Plain, lambda obj: (Data, (7, [])))
-            return Data, (1, [])
-
-    try:
-        arrived = waybill.loads(
-            waybill.dumps([Plain(), Plain(), Registering(), Plain()])
-        )
-    finally:
-        del copyreg.dispatch_table[Plain]
-
-    assert [type(one) for one in arrived] == [Plain, Plain, Data, Data]
 
 
 @pytest.mark.parametrize("caches", [True, False])

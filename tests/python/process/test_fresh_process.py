@@ -10,11 +10,14 @@ import pytest
 MODULES = "sorted(name for name in sys.modules if name != '__main__')"
 
 
-def test_forked_process_has_imported_what_a_new_one_has_with_waybill():
-    forked = fresh_process.execute(f"answer = {MODULES}")
+@pytest.mark.parametrize(
+    "asked", [MODULES, "repr(waybill.cache_info())"], ids=["modules", "caches"]
+)
+def test_forked_process_has_what_a_new_one_has_with_waybill(asked):
+    forked = fresh_process.execute(f"answer = {asked}")
 
     started = fresh_process.run_script(
-        f"import marshal, sys, waybill; print({MODULES})", flags=["-I"]
+        f"import marshal, sys, waybill; print(repr({asked}))", flags=["-I"]
     )
 
     assert forked == eval(started)
@@ -27,16 +30,6 @@ def test_each_question_has_a_process_of_its_own():
         "answer = not hasattr(sys, 'left') and not hasattr(waybill, 'left')"
         " and 'json' not in sys.modules"
     )
-
-
-def test_caches_of_a_forked_process_are_empty():
-    forked = fresh_process.execute("answer = repr(waybill.cache_info())")
-
-    started = fresh_process.run_script(
-        "import waybill; print(waybill.cache_info())", flags=["-I"]
-    )
-
-    assert forked == started.strip()
 
 
 def test_process_that_dies_is_told_and_the_next_one_answers():

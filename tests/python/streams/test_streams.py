@@ -298,29 +298,22 @@ def test_file_may_give_other_bytes_like_objects(load, kind):
 # ---- Streams that fail and go on
 
 
-def test_unpickler_goes_on_where_the_file_had_nothing_yet():
+@pytest.mark.parametrize(
+    "size, ends, error",
+    [(10**9, None, BlockingIOError), (300, KeyboardInterrupt(), KeyboardInterrupt)],
+    ids=["had nothing yet", "raised"],
+)
+def test_unpickler_goes_on_where_the_file(size, ends, error):
     data = waybill.dumps([1]) + waybill.dumps(THING)
-    source = Source(data[:1000], 10**9, ends=None)
+    source = Source(data[:1000], size, ends=ends)
     reader = waybill.Unpickler(source)
     first = reader.load()
 
-    with pytest.raises(BlockingIOError):
+    with pytest.raises(error):
         reader.load()
     source.file = io.BytesIO(data[1000:])
 
     assert (first, reader.load()) == ([1], THING)
-
-
-def test_unpickler_goes_on_where_the_file_raised():
-    data = waybill.dumps(THING)
-    source = Source(data[:1000], 300, ends=KeyboardInterrupt())
-    reader = waybill.Unpickler(source)
-
-    with pytest.raises(KeyboardInterrupt):
-        reader.load()
-    source.file = io.BytesIO(data[1000:])
-
-    assert reader.load() == THING
 
 
 def test_unpickler_starts_anew_after_a_payload_that_was_cut():
