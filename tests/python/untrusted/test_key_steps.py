@@ -166,6 +166,19 @@ def cells(count, span):
 @pytest.mark.parametrize(
     "keys",
     [
+        range(100_000),
+        [i << 20 for i in range(50_000)],
+        [i << 40 for i in range(50_000)],
+        [float(i) for i in range(50_000)],
+        [i / 3 for i in range(50_000)],
+        [2.0**i for i in range(-1000, 1000)],
+        [(i, str(i)) for i in range(50_000)],
+        [(i % 7, i, i * i) for i in range(50_000)],
+        [frozenset({i, -i}) for i in range(50_000)],
+        [complex(i, j) for i in range(200) for j in range(200)],
+        [-i for i in range(50_000)],
+        [i * 1_000_003 for i in range(50_000)],
+        [b"%d" % i for i in range(50_000)],
         [
             (x, y, z)
             for x in range(-20, 20)
@@ -192,7 +205,7 @@ def cells(count, span):
         ],
         [frozenset(range(i, i + 2000)) for i in range(50)],
     ],
-    ids=["cells", "sets", "pairs", "tuples", "nested", "frozen", "mixed", "large"],
+    ids=lambda keys: repr(list(keys)[:3])[:40],
 )
 def test_thousands_of_ordinary_keys_pass(keys):
     as_dict, as_set = dict.fromkeys(keys, 0), set(keys)
