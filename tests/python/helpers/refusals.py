@@ -1,9 +1,10 @@
-"""Payloads that are refused by the name of an error."""
+"""What is refused, by the name of an error or by the path to the culprit."""
 
 import contextlib
 
 import pytest
 import waybill
+from told import told_by
 
 
 @contextlib.contextmanager
@@ -12,3 +13,12 @@ def refused_as(code, match=None):
     with pytest.raises(waybill.DecodeError, match=match) as caught:
         yield caught
     assert caught.value.code == code
+
+
+def path_of_refused(value, match=None, **options):
+    """Path and type of what dumps cannot send: ``obj['lock'] (_thread.lock)``."""
+    with pytest.raises(waybill.EncodeError, match=match) as caught:
+        waybill.dumps(value, **options)
+    told = told_by(caught.value)
+    assert told in str(caught.value)
+    return told

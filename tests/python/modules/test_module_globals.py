@@ -39,13 +39,3 @@ def test_objects_that_name_themselves_stand_in_lists_and_dicts_as_others_do():
     )
 
     assert answer == [True, True, True, 3]
-
-
-def test_lock_of_nobody_is_refused_with_its_path():
-    lock = threading.Lock()
-
-    with pytest.raises(waybill.EncodeError) as caught:
-        waybill.dumps({"lock": lock})
-
-    assert f"{caught.value.path} ({caught.value.type})" == "obj['lock'] (_thread.lock)"
-    assert isinstance(caught.value.__cause__, TypeError)
