@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "explain/made_up.h"
 #include "waybill/explanation.h"
 
@@ -14,27 +16,23 @@ using ::testing::IsEmpty;
 
 TEST(Holders, IsThePartWithTheLongestPathThatTheBlockersPathBeginsWith) {
   const Explanation explanation = testing::service();
+  const struct {
+    const char* steps;
+    int part;
+    bool is_part;
+  } rows[] = {
+      {".clients.lock", 2, false},
+      {".clients['prod']", 3, true},
+      {".clients_lock", 1, false},  // A step that only begins like another.
+  };
+  for (const auto& row : rows) {
+    const std::string path = std::string("task.__globals__['svc']") + row.steps;
 
-  const auto found = Holders(explanation).find("task.__globals__['svc'].clients.lock");
+    const auto found = Holders(explanation).find(path);
 
-  EXPECT_EQ(found.part, 2);
-  EXPECT_FALSE(found.is_part);
-}
-
-TEST(Holders, TellsWhenTheBlockerIsThePart) {
-  const Explanation explanation = testing::service();
-
-  const auto found =
-      Holders(explanation).find("task.__globals__['svc'].clients['prod']");
-
-  EXPECT_EQ(found.part, 3);
-  EXPECT_TRUE(found.is_part);
-}
-
-TEST(Holders, TakesNoStepThatOnlyBeginsLikeAnother) {
-  const Explanation explanation = testing::service();
-
-  EXPECT_EQ(Holders(explanation).find("task.__globals__['svc'].clients_lock").part, 1);
+    EXPECT_EQ(found.part, row.part) << path;
+    EXPECT_EQ(found.is_part, row.is_part) << path;
+  }
 }
 
 TEST(Holders, TakesTheLongestOfStepsThatBeginAlike) {

@@ -77,20 +77,16 @@ TEST(AttributeTargets, AreNotWhatNothingRefersTo) {
   check(ClassDraft(kNil, [](Draft&) { return Tokens{array(0)}; }, kNil), 0);
 }
 
-TEST(AttributeTargets, AreNotWhatSharesItsPartsWithOthers) {
-  const auto value = [](Draft& draft) {
+TEST(AttributeTargets, AreNotWhatSharesItsPartsOrACellWithOthers) {
+  const Tokens both = {array(2), reference(0), reference(1)};
+  const auto with_list = [](Draft& draft) {
     return Tokens{draft.here(), array(1), draft.here(), array(0)};
   };
-  const Tokens both = {array(2), reference(0), reference(1)};
-  check(ClassDraft(kNil, value, both), 0);
-}
-
-TEST(AttributeTargets, AreNotWhatSharesACellWithOthers) {
-  const auto value = [](Draft& draft) {
+  const auto with_cell = [](Draft& draft) {
     return Tokens{draft.here(), map(1), -1, draft.here(), node(NodeTag::kCell, 0)};
   };
-  const Tokens both = {array(2), reference(0), reference(1)};
-  check(ClassDraft(kNil, value, both), 0);
+  check(ClassDraft(kNil, with_list, both), 0);
+  check(ClassDraft(kNil, with_cell, both), 0);
 }
 
 TEST(AttributeTargets, AreNotWhatRefersToObjectsOutsideOfIt) {

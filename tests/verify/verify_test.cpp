@@ -312,20 +312,15 @@ TEST(Verify, RefusesNestedCodeThatIsNotEarlier) {
   EXPECT_TRUE(verdict_on(earlier));
 }
 
-TEST(Verify, RefusesTheSameBodyTwice) {
-  Draft draft;
-  draft.code = {BodyDraft().body(), BodyDraft().body()};
-  draft.payload.nil();
+TEST(Verify, RefusesTheSameBodyTwiceAndOneThatIsNoCode) {
+  Draft twice, no_code;
+  twice.code = {BodyDraft().body(), BodyDraft().body()};
+  no_code.code = {Bytes{0xc0}};
+  for (Draft* draft : {&twice, &no_code}) {
+    draft->payload.nil();
 
-  EXPECT_EQ(verdict_on(draft).error().code, ErrorCode::kMalformed);
-}
-
-TEST(Verify, RefusesABodyThatIsNoCode) {
-  Draft draft;
-  draft.code = {Bytes{0xc0}};
-  draft.payload.nil();
-
-  EXPECT_EQ(verdict_on(draft).error().code, ErrorCode::kMalformed);
+    EXPECT_EQ(verdict_on(*draft).error().code, ErrorCode::kMalformed);
+  }
 }
 
 // Definitions of a payload, and which numbers references in them and behind them have.

@@ -213,26 +213,21 @@ TEST(Reader, RejectsTheByteThatMsgpackNeverUses) {
   EXPECT_EQ(error.offset, 0u);
 }
 
-TEST(Reader, StopsAtTheLimitOfValues) {
-  const Bytes bytes = {0x93, 1, 2, 3};
-  Limits limits = {.max_values = 3};
-  Reader reader(bytes, limits);
+TEST(Reader, StopsAtTheLimitsOfValuesAndDepth) {
+  const struct {
+    Bytes bytes;
+    Limits limits;
+    std::size_t offset;
+  } rows[] = {{{0x93, 1, 2, 3}, {.max_values = 3}, 3},
+              {{0x91, 0x91, 0x91, 0xc0}, {.max_depth = 2}, 2}};
+  for (const auto& row : rows) {
+    Reader reader(row.bytes, row.limits);
 
-  EXPECT_FALSE(reader.skip());
+    EXPECT_FALSE(reader.skip());
 
-  EXPECT_EQ(reader.error().code, ErrorCode::kLimitExceeded);
-  EXPECT_EQ(reader.error().offset, 3u);
-}
-
-TEST(Reader, StopsAtTheLimitOfDepth) {
-  const Bytes three_deep = {0x91, 0x91, 0x91, 0xc0};
-  Limits limits = {.max_depth = 2};
-  Reader reader(three_deep, limits);
-
-  EXPECT_FALSE(reader.skip());
-
-  EXPECT_EQ(reader.error().code, ErrorCode::kLimitExceeded);
-  EXPECT_EQ(reader.error().offset, 2u);
+    EXPECT_EQ(reader.error().code, ErrorCode::kLimitExceeded);
+    EXPECT_EQ(reader.error().offset, row.offset);
+  }
 }
 
 TEST(Reader, SkipsAMillionNestedArrays) {
