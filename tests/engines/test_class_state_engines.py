@@ -102,38 +102,31 @@ def parcel(tmp_path):
     (tmp_path / "parcel.py").write_text(PARCEL)
 
 
-@each_method
-def test_children_of_a_pool_see_changes_and_keep_their_own(tmp_path, parcel, method):
-    source = f"""{POOLS}
-if __name__ == "__main__":
+POOL = """
     with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
         tell(sender(lambda call, *args: pool.apply(call, args)))
 """
-    assert lines(tmp_path, source, method) == TOLD
-
-
-@each_method
-def test_children_of_an_executor_see_changes_and_keep_their_own(
-    tmp_path, parcel, method
-):
-    source = f"""{POOLS}
-if __name__ == "__main__":
+#: What a program does with a pool whose children answer.
+CHILDREN = {
+    "a pool": POOL,
+    "an executor": """
     context = multiprocessing.get_context(sys.argv[1])
     with ProcessPoolExecutor(1, mp_context=context) as executor:
         tell(sender(lambda call, *args: executor.submit(call, *args).result()))
-"""
+""",
+    # Where they are forked, they have them.
+    "a pool with the classes": f"    waybill.dumps([Conf, Plugin, Counter]){POOL}",
+}
+
+
+@each_method
+@pytest.mark.parametrize("program", CHILDREN.values(), ids=CHILDREN)
+def test_children_of_it_see_changes_and_keep_their_own(
+    tmp_path, parcel, method, program
+):
+    source = f"{POOLS}\nif __name__ == '__main__':\n{program.strip(chr(10))}\n"
+
     assert lines(tmp_path, source, method) == TOLD
-
-
-@needs_fork
-def test_forked_children_that_know_the_classes_do_as_fresh_ones(tmp_path, parcel):
-    source = f"""{POOLS}
-if __name__ == "__main__":
-    waybill.dumps([Conf, Plugin, Counter])
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        tell(sender(lambda call, *args: pool.apply(call, args)))
-"""
-    assert lines(tmp_path, source) == TOLD
 
 
 @needs_fork
