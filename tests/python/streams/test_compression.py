@@ -12,7 +12,6 @@ import own_memory
 import pytest
 import waybill
 from equal_values import assert_equal
-from piped import through_a_pipe
 from refusals import refused_as
 from waybill.security import KeyRing, Limits, SigningKey
 
@@ -193,16 +192,6 @@ def test_every_way_to_read_reads_it(tmp_path):
     for mode in (True, "copy"):
         for check in ("never", "now"):
             assert_equal(waybill.load(path, mmap=mode, check=check), made)
-
-
-def test_load_from_a_pipe():
-    made = arrays()
-
-    loaded = through_a_pipe(
-        lambda file: waybill.dump(made, file, compress="zstd"), waybill.load
-    )
-
-    assert_equal(loaded, made)
 
 
 def test_payloads_of_a_pickler_refer_to_each_other():

@@ -88,10 +88,13 @@ def test_load_reads_them_from_every_kind_of_file(tmp_path):
     assert_equal(waybill.load(Dribble(data)), made)
 
 
-def test_load_from_a_pipe():
+@pytest.mark.parametrize("options", [{}, {"compress": "zstd"}], ids=str)
+def test_load_from_a_pipe(options):
     made = arrays()
 
-    loaded = through_a_pipe(lambda file: waybill.dump(made, file), waybill.load)
+    loaded = through_a_pipe(
+        lambda file: waybill.dump(made, file, **options), waybill.load
+    )
 
     assert_equal(loaded, made)
 
@@ -161,22 +164,29 @@ def test_unpickler_goes_on_where_a_file_had_nothing_yet():
     assert again is loaded["first"]
 
 
+def refusal_of(load, *arguments, **options):
+    with pytest.raises(waybill.DecodeError) as caught:
+        load(*arguments, **options)
+    return caught.value.code, caught.value.offset
+
+
+def refusals_of(data, path):
+    """Codes and offsets with which each way to load a whole file refuses the data."""
+    path.write_bytes(data)
+    ways = refusal_of(waybill.load, path), refusal_of(waybill.load, path, mmap=True)
+    return {*ways, refusal_of(waybill.loads, data)}
+
+
 @pytest.mark.parametrize("cut", [1, 8, 9, 5_000, 400_000, 3_000_000])
 def test_a_stream_that_ends_early_is_refused(cut, tmp_path):
     data = waybill.dumps(arrays())
-    path = tmp_path / "file"
-    path.write_bytes(data[:-cut])
+    stream = io.BytesIO(data[:-cut])
 
-    for load in (
-        lambda: waybill.load(path),
-        lambda: waybill.load(io.BytesIO(data[:-cut])),
-        lambda: waybill.loads(data[:-cut]),
-        lambda: waybill.load(path, mmap=True),
-    ):
-        with pytest.raises(waybill.DecodeError) as caught:
-            load()
-        assert caught.value.code in ("truncated", "malformed")
-        assert 0 <= caught.value.offset <= len(data)
+    refusals = refusals_of(data[:-cut], tmp_path / "file")
+
+    for code, offset in {*refusals, refusal_of(waybill.load, stream)}:
+        assert code in ("truncated", "malformed")
+        assert 0 <= offset <= len(data)
 
 
 def test_what_pads_is_checked(tmp_path):
@@ -184,17 +194,15 @@ def test_what_pads_is_checked(tmp_path):
     size = int.from_bytes(data[-8:], "big")
     assert data[size] == 0
     data[size] = 1
-    path = tmp_path / "file"
-    path.write_bytes(data)
 
-    for load in (
-        lambda: waybill.load(path),
-        lambda: waybill.loads(data),
-        lambda: waybill.load(path, mmap=True),
-    ):
-        with pytest.raises(waybill.DecodeError) as caught:
-            load()
-        assert (caught.value.code, caught.value.offset) == ("malformed", size)
+    assert refusals_of(data, tmp_path / "file") == {("malformed", size)}
+
+
+def test_what_follows_a_payload_is_named_by_its_place(tmp_path):
+    data = waybill.dumps(arrays())
+    expected = {("trailing_bytes", len(data))}
+
+    assert refusals_of(data + b"more", tmp_path / "file") == expected
 
 
 def test_an_altered_buffer_is_refused_before_anything_is_built(tmp_path):
@@ -248,21 +256,6 @@ def test_dump_and_load_take_no_memory_besides_the_array(tmp_path):
     for task in ("dump", "load"):
         taken = float(fresh_process.run_script(own_memory.PEAK + PEAK, path, task))
         assert taken < 10  # MiB, of an array of 200; 5 %.
-
-
-def test_what_follows_a_payload_is_named_by_its_place(tmp_path):
-    data = waybill.dumps(arrays())
-    path = tmp_path / "file"
-    path.write_bytes(data + b"more")
-
-    for load in (
-        lambda: waybill.load(path),
-        lambda: waybill.load(path, mmap=True),
-        lambda: waybill.loads(data + b"more"),
-    ):
-        with pytest.raises(waybill.DecodeError) as caught:
-            load()
-        assert (caught.value.code, caught.value.offset) == ("trailing_bytes", len(data))
 
 
 def test_a_file_that_keeps_its_view_cannot_use_it_later():
