@@ -115,8 +115,7 @@ def test_file_beside_that_cannot_be_started_is_passed_over(environment):
 
 
 @pytest.mark.parametrize(
-    ("place", "origin"),
-    [("venv", "beside the command"), ("path", "of PATH")],
+    ("place", "origin"), [("venv", "beside the command"), ("path", "of PATH")]
 )
 def test_python_without_waybill_is_named_with_its_place(environment, place, origin):
     put(environment / place / "python3", EMPTY)

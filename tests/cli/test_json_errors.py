@@ -115,11 +115,7 @@ def test_result_that_json_has_no_word_for_is_told(tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("run", "-", "[1,"),
-        ("discover", ""),
-        ("discover", "json", "--package", "json"),
-    ],
+    [("run", "-", "[1,"), ("discover", ""), ("discover", "json", "--package", "json")],
 )
 def test_command_line_that_python_does_not_understand_is_told(arguments):
     ended, error = failed(*arguments)

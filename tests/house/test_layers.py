@@ -90,12 +90,7 @@ MODULE_MAY_INCLUDE |= {
     f"python/{name}.h"
     for name in (
         *("serializer", "prepared_call", "capsules", "cache/methods"),
-        *(
-            "stored_rows",
-            "opened_file",
-            "device_mapping",
-            "decode/decode_hooks",
-        ),
+        *("stored_rows", "opened_file", "device_mapping", "decode/decode_hooks"),
         *("live_explanation", "encode/encode_hooks", "runtime/attribute"),
         *(
             f"runtime/{name}"

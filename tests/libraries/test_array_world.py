@@ -233,11 +233,7 @@ CASES = {
         f"pl.DataFrame({{'a': {ROWS}}}).lazy().filter(pl.col('a') > 5)",
         "a.collect().equals(b.collect())",
     ),
-    "torch generator": (
-        TORCH,
-        "torch.get_rng_state()",
-        "torch.equal(a, b)",
-    ),
+    "torch generator": (TORCH, "torch.get_rng_state()", "torch.equal(a, b)"),
     "jax array": (JAX, "jnp.arange(100_000.0).reshape(100, 1000)", SAME_JAX),
     "jax integers": (JAX, "jnp.arange(100_000)", SAME_JAX),
     "jax bfloat16": (JAX, "jnp.ones((300, 300), jnp.bfloat16)", SAME_JAX),

@@ -115,13 +115,7 @@ def test_large_tensors_share_their_storage_and_can_be_resized():
 
     assert send(
         LARGE + "import torch", f"(torch := __import__('torch'), {expression})[1]"
-    ) == (
-        [8, 9, 3, 3],
-        200_000,
-        200,
-        [],
-        [1, 1, 1],
-    )
+    ) == ([8, 9, 3, 3], 200_000, 200, [], [1, 1, 1])
 
 
 def test_large_tensors_travel_out_of_band_and_by_files(tmp_path):

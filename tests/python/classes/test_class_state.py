@@ -4,14 +4,7 @@ The sender's changes take effect; what only the worker has changed stays.
 """
 
 import pytest
-from class_state_matrix import (
-    Row,
-    by_who,
-    check,
-    every_who,
-    every_worker,
-    whole,
-)
+from class_state_matrix import Row, by_who, check, every_who, every_worker, whole
 
 # ---- Values that are set whole, and that nobody changes in place
 

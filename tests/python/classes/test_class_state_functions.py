@@ -5,14 +5,7 @@ worker has put another object there, which stays until the sender changes the me
 """
 
 import pytest
-from class_state_matrix import (
-    Row,
-    by_who,
-    check,
-    every_who,
-    every_worker,
-    whole,
-)
+from class_state_matrix import Row, by_who, check, every_who, every_worker, whole
 from class_stories import Story
 
 #: How a function gets into the class, and how it is called.

@@ -87,8 +87,7 @@ def test_attribute_of_a_class_that_stands_in_the_value_is_that_object():
     made = define("class C:\n kept = []\n def get(self): return C.kept")
 
     answer = fresh_process.send(
-        [made.C.kept, made.C, made.C()],
-        "value[0] is value[1].kept is value[2].get()",
+        [made.C.kept, made.C, made.C()], "value[0] is value[1].kept is value[2].get()"
     )
 
     assert answer

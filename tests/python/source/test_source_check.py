@@ -89,8 +89,7 @@ def test_source_of_an_optimizing_python_is_the_same(optimize, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [b"value + by for", b"value * by  or", b"value *by for ", b"values*by for "],
+    "text", [b"value + by for", b"value * by  or", b"value *by for ", b"values*by for "]
 )
 def test_text_that_was_altered_is_told_with_the_name(text):
     payload = altered(sent(scaled), b"value * by for", text)

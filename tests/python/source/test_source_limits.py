@@ -153,8 +153,7 @@ def test_bounds_are_those_that_the_text_tells():
     summed = returning("(x" + "\n+x" * MAX_DEPTH + ")")
     assert "operators" in nesting_problem(summed, False)
     assert "brackets" in nesting_problem(
-        DEEP["lists"](MAX_BRACKETS + 1) + " x()\n" * MAX_DEPTH,
-        False,
+        DEEP["lists"](MAX_BRACKETS + 1) + " x()\n" * MAX_DEPTH, False
     )
     assert "indents" in nesting_problem(
         DEEP["indents"](MAX_INDENTS + 1) + "\n" + " x=1\n" * MAX_DEPTH, False
