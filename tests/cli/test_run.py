@@ -31,26 +31,22 @@ def answer(function, *arguments):
     return ended.returncode, json.loads(ended.stdout)
 
 
-def test_array_is_positional_arguments():
-    def subtract(a, b):
-        return a - b
+@pytest.mark.parametrize(
+    "arguments, result",
+    [
+        (["[5, 3]"], [5, 3]),
+        (['{"args": [5], "kwargs": {"b": 3}}'], [5, 3]),
+        (['{"kwargs": {"b": 3, "a": 4}}'], [4, 3]),
+        ([], [7, 8]),
+    ],
+    ids=["an array", "args and kwargs", "kwargs alone", "none"],
+)
+def test_function_is_called_with_arguments(arguments, result):
+    def both(a=7, b=8):
+        return [a, b]
 
-    assert answer(subtract, "[5, 3]") == (0, {"ok": True, "result": 2})
-
-
-def test_object_has_args_and_kwargs():
-    def subtract(a, b):
-        return a - b
-
-    assert answer(subtract, '{"args": [5], "kwargs": {"b": 3}}')[1]["result"] == 2
-    assert answer(subtract, '{"kwargs": {"b": 3, "a": 4}}')[1]["result"] == 1
-
-
-def test_without_arguments_a_function_is_called_without_any():
-    def seven():
-        return 7
-
-    assert run("-", data=send(seven)).stdout == b"7\n"
+    assert answer(both, *arguments) == (0, {"ok": True, "result": result})
+    assert run("-", *arguments, data=send(both)).stdout == f"{result}\n".encode()
 
 
 def test_what_cannot_be_called_is_shown():

@@ -118,17 +118,13 @@ def test_comprehension_in_too_many_blocks_is_refused(blocks):
     assert not nesting_problem(text(count - 1), False)
 
 
-def test_long_table_of_lambdas_is_no_nesting():
+def test_long_table_of_lambdas_and_many_statements_are_no_nesting():
     table = ",\n".join(f"{n}: lambda a, b: a + b * {n}" for n in range(2000))
-
-    assert not nesting_problem(returning("{" + table + "}"), False)
-
-
-def test_many_statements_are_no_nesting():
     lines = "".join(
         f" if a:\n  b[{n}] = (-a.b(c) + {n}, [d for d in e])\n" for n in range(2000)
     )
 
+    assert not nesting_problem(returning("{" + table + "}"), False)
     assert not nesting_problem(f"def f():\n{lines}", False)
 
 
