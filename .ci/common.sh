@@ -1,21 +1,21 @@
-# Sourced by the scripts beside it: the checkout as working directory, the tools of
-# .venv first on PATH, and a few words to talk to a person.
+# Sourced by the scripts beside it. Makes the checkout the working directory, puts the
+# tools of .venv first on PATH, and defines functions that several scripts use.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH="$PWD/.venv/bin:$PATH"
 CACHE="${WAYBILL_CACHE:-$HOME/.cache/waybill}"
 SKIPPED_FILE="$PWD/build/skipped.txt"
-# Thousands of processes import the package: without its bytecode each compiles it anew,
-# for three times the time of its start.
+# Thousands of processes import the package. Without cached bytecode each would compile
+# it, and take three times as long to start.
 unset PYTHONDONTWRITEBYTECODE
-# Most of what is installed is never imported; what is, is compiled then.
+# Most installed modules are never imported; others are compiled when imported.
 export PIP_COMPILE=0
 
 say() { printf '\033[1m== %s\033[0m\n' "$*"; }
 die() { printf '%s\n' "$*" >&2; exit 1; }
 
-# What could not be had: named now, and again by show_skipped at the end of test-all.
+# Reports something that is not available: now, and at the end of test-all (show_skipped).
 skip() {
   mkdir -p build
   printf 'SKIPPED: %s\n' "$*" | tee -a "$SKIPPED_FILE" >&2
@@ -32,8 +32,8 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-# Installs Debian packages, or fails without a word on other machines. One at a time:
-# apt would not wait for another.
+# Installs Debian packages; fails silently on other machines. One process at a time: apt
+# would not wait for another.
 apt_install() {
   command -v apt-get >/dev/null && as_root true 2>/dev/null || return 1
   mkdir -p "$CACHE"
@@ -63,12 +63,12 @@ parallel_pytest() {
   python -m pytest -q "${options[@]}" "$@"
 }
 
-# The large products: tests of many cases with many others, of all of a library, or of
-# each allocation.
+# The largest tests: they combine many cases with many others, or test all of a library,
+# or each allocation.
 PRODUCTS=(tests/python/{cache,classes,imports/discovery}
   tests/python/functions/test_stdlib_functions.py
   tests/python/process/test_{leaks_of_kinds,failing_allocations}.py)
-# Tests with cases that ask little of the Python that runs them.
+# Tests whose cases depend little on the version of Python.
 OF_BYTES=(tests/python/{api,explain,streams,untrusted})
 
 # The C++ tests of the build in folder `$1`; their output only where one fails.
@@ -82,8 +82,8 @@ cpp_tests() {
   tail -n 3 "$log"
 }
 
-# Installs Python packages into a virtual environment, once per list of that name; says
-# which cannot be had.
+# Installs Python packages into a virtual environment, once per list of that name. Reports
+# those that are not available.
 #   pip_install <venv> <name> <package>...
 pip_install() {
   local python="$1/bin/python" stamp="$1/.$2" package
@@ -168,8 +168,7 @@ link_site() {
   echo "$2" >"$site/waybill-checkout.pth"
 }
 
-# The suite of Debian that has Python `$1`, and all versions wanted of a suite: a chroot
-# is made once, with all of them.
+# The Debian suite that has Python `$1`.
 suite_of() {
   case "$1" in
     3.13) echo trixie ;;
@@ -178,6 +177,7 @@ suite_of() {
   esac
 }
 
+# All versions of Python that are used from a suite: a chroot is made once, with all.
 versions_in() {
   case "$1" in
     trixie) echo 3.13 ;;
@@ -185,8 +185,8 @@ versions_in() {
   esac
 }
 
-# Fetches packages for another Python out here, where pip is set up for this machine;
-# those that cannot be had are missed where they are installed.
+# Fetches packages for another Python outside of the chroot, where pip is set up. Packages
+# that are not available are reported when they are installed.
 #   fetch_wheels <version> <folder> <package>...
 fetch_wheels() {
   local version="$1" folder="$2" package

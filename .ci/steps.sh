@@ -1,7 +1,7 @@
-# Sourced by scripts that run others one by one: each is timed, a failure ends none of the
-# others, and `end_steps` names what failed. A step that was not run, or not to its end, has
-# failed.
-# WAYBILL_SECONDS=N: what has not ended after N seconds is stopped, and has failed.
+# Sourced by scripts that run others as steps: each step is timed, the others run even
+# if one fails, and `end_steps` lists the failures. A step that was not run to its end
+# has failed. WAYBILL_SECONDS=N: a step that has not ended after N seconds is stopped,
+# and has failed.
 
 steps="$PWD/build/steps"
 mkdir -p "$steps"
@@ -23,7 +23,7 @@ step() {
   echo "$name: $(cat "$measured")" | tee -a "$steps/times.txt"
 }
 
-# start <step>...: one after another, in the background, beside what follows.
+# start <step>...: runs steps one after another, in the background.
 start() {
   {
     failed=()
@@ -34,14 +34,14 @@ start() {
   } >"$steps/started.failed" &
 }
 
-# Waits for what was started, and shows its output in one piece.
+# Waits for the steps that `start` runs, and prints their output.
 finish() {
   wait
   cat "$steps/started.log"
   mapfile -t -O ${#failed[@]} failed <"$steps/started.failed"
 }
 
-# The times, what was skipped, and what failed; ends the script.
+# Prints the times, what was skipped, and what failed; ends the script.
 end_steps() {
   say "times"
   cat "$steps/times.txt"

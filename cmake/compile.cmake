@@ -11,8 +11,8 @@ target_compile_options(waybill_options INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
   -Wnon-virtual-dtor -Woverloaded-virtual
   $<$<BOOL:${WAYBILL_WERROR}>:-Werror>
-  # GCC 12 sees impossible sizes in std::string (bug 105651), and says so of precompiled
-  # headers as if they were not the system's.
+  # GCC 12 warns of impossible sizes in std::string (bug 105651), also in precompiled
+  # headers, which it does not treat as system headers.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overread>
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>,$<BOOL:${WAYBILL_PRECOMPILED}>>:-Wno-array-bounds;-Wno-stringop-overflow>)
 target_compile_definitions(waybill_options INTERFACE
@@ -33,8 +33,8 @@ function(waybill_headers target scope)
 endfunction()
 
 # waybill_precompile(<target> <header>): parses cmake/precompiled/<header> once for all
-# sources of `target`. Only in builds of a checkout (WAYBILL_PRECOMPILED), so that a wheel
-# tells when a source does not include what it uses.
+# sources of `target`. Only in builds of a checkout (WAYBILL_PRECOMPILED): the build of a
+# wheel fails if a source does not include what it uses.
 function(waybill_precompile target header)
   if(WAYBILL_PRECOMPILED)
     target_precompile_headers(${target} PRIVATE
@@ -51,8 +51,9 @@ function(waybill_precompile_like target other)
 endfunction()
 
 # waybill_unity(<target>): with WAYBILL_UNITY its sources are compiled several at a time, in
-# half of the time. Those of one folder go together, so that a new file cannot move others
-# to where local names of theirs clash. "Redefinition" says that two share one: rename it.
+# half of the time. Only sources of one folder are compiled together, so that a new file
+# puts no others together. "Redefinition" means that local names of two sources clash:
+# rename one.
 set(WAYBILL_UNITY_BATCH 8)
 function(waybill_unity target)
   if(NOT WAYBILL_UNITY OR NOT TARGET ${target})
@@ -73,7 +74,7 @@ function(waybill_unity target)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${batch})
   endforeach()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # It takes a source that another includes for a header.
+    # GCC takes a source that another one includes for a header.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
@@ -115,15 +116,15 @@ function(waybill_imported_core file)
   target_link_libraries(waybill_core INTERFACE waybill::sodium waybill::zstd)
 endfunction()
 
-# waybill_executable(<target> <library> <source>...): one that sees only public headers.
+# waybill_executable(<target> <library> <source>...): a program with public headers only.
 function(waybill_executable target library)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE ${library} waybill_options)
 endfunction()
 
-# waybill_test_program(<target> <library> <source>...): one that sees private headers too.
-# What it tests is in libraries, which are optimised and instrumented; it is neither but
-# for addresses, and so compiles in little more than half the time.
+# waybill_test_program(<target> <library> <source>...): a program with private headers too.
+# The libraries that it tests are optimised and instrumented. Its own sources are not,
+# except by the address sanitizer: that saves nearly half of the time to compile them.
 function(waybill_test_program target library)
   waybill_executable(${target} ${library} ${ARGN})
   target_include_directories(${target} PRIVATE
@@ -132,15 +133,15 @@ function(waybill_test_program target library)
   target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
 endfunction()
 
-# Puts libstdc++ into `target`, which a wheel holds.
+# Links libstdc++ statically into `target`, a part of a wheel.
 function(waybill_link_runtime target)
   if(WAYBILL_STATIC_RUNTIME)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
 endfunction()
 
-# waybill_add_tests(<target> <parts>): its tests, in so many processes. One for each test
-# would start more than it runs where starting is slow, as with sanitizers.
+# waybill_add_tests(<target> <parts>): adds its tests, divided among `parts` processes. A
+# process for each test would take longer to start than to run, above all with sanitizers.
 function(waybill_add_tests target parts)
   math(EXPR last "${parts} - 1")
   foreach(part RANGE ${last})

@@ -1,10 +1,10 @@
-"""A filter for Doxygen: makes of plain `//` comments what Doxygen reads.
+"""A filter for Doxygen: converts plain `//` comments to comments of Doxygen.
 
     python3 cmake/doxygen_comments.py <header>
 
-The first comment of a header is about the file, and that of waybill.h is the page to
-start at; those behind a declaration are about that; what is indented in a comment is a
-list of headers, or code. Lines keep their numbers.
+The first comment of a header describes the file; that of waybill.h is the main page. A
+comment after a declaration on the same line describes it. Indented lines of a comment
+are a list of headers, or code. Line numbers do not change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ABOVE = re.compile(r"^(\s*)// ?(.*)$")
-BEHIND = re.compile(r"^(\s*[^/\s].*[;,{}]\s+)// (.*)$")
+AFTER = re.compile(r"^(\s*[^/\s].*[;,{}]\s+)// (.*)$")
 HEADER = re.compile(r"^  (\w+\.h) +(.*)$")
 # What Doxygen would take for commands, tags and references.
 SPECIAL = re.compile(r"([<>@\\#%])")
@@ -33,8 +33,8 @@ def filtered(lines: list[str], *, first: bool) -> list[str]:
     for line in lines:
         if above := ABOVE.match(line):
             result.append(f"{above[1]}/// {escaped(above[2])}")
-        elif behind := BEHIND.match(line):
-            result.append(f"{behind[1]}///< {escaped(behind[2])}")
+        elif after := AFTER.match(line):
+            result.append(f"{after[1]}///< {escaped(after[2])}")
         else:
             result.append(line)
     for number, line in enumerate(result[:-1]):

@@ -1,24 +1,24 @@
-# Writes the page of explanations as C++: its style and script inside, and their hashes,
-# which are all that the page's policy lets run. No Python, which waybill::core needs none
-# of.
+# Writes the page of explanations as C++, with its style and script inside, and with their
+# hashes, since the page's policy lets nothing else run. Uses no Python, because
+# waybill::core is built without one.
 #
 #   cmake -DFOLDER=<src/explain/page> -DOUTPUT=<file> -P cmake/embed_page.cmake
 
 cmake_minimum_required(VERSION 3.21)
 
-# read(<variable> <file>): its text. CMake takes a lone bracket for the start of a list
-# element only where a list is meant, which none is here.
+# read(<variable> <file>): its text. Lone brackets do no harm: CMake gives them a meaning
+# in lists alone, and the text is never used as a list.
 function(read variable file)
   file(READ ${FOLDER}/${file} text)
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
-# base64_hash(<variable> <text>): its SHA-256, as a policy names it.
+# base64_hash(<variable> <text>): its SHA-256 in base64, as a policy needs it.
 function(base64_hash variable text)
   set(digits ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   string(SHA256 hex "${text}")
   set(found "")
-  # Three bytes are four digits; two bytes, which are left, are three and an end.
+  # Three bytes give four digits; the last two bytes give three digits and "=".
   foreach(at RANGE 0 60 6)
     string(SUBSTRING "${hex}00" ${at} 6 group)
     math(EXPR bits "0x${group}")

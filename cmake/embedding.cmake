@@ -1,5 +1,5 @@
-# waybill::python: what C++ programs link that embed Python, the extension and the
-# package included. WAYBILL_CAN_EMBED tells whether there is a Python for it.
+# waybill::python: the library for C++ programs that embed Python, with the extension and
+# the package in it. WAYBILL_CAN_EMBED is on if a Python to embed was found.
 
 find_package(Python 3.11 QUIET
   COMPONENTS Interpreter Development.Module Development.Embed)

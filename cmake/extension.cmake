@@ -6,8 +6,8 @@ if(NOT module_sources)
   return()
 endif()
 
-# Compiled once for `_core` and for all that link the extension (embedding.cmake). What
-# makes the linker wrap a name is for `_core` alone.
+# Compiled once for `_core` and for all programs that link the extension (embedding.cmake).
+# thread_exit.cpp, whose functions the linker wraps, is for `_core` alone.
 list(FILTER module_sources EXCLUDE REGEX thread_exit)
 add_library(waybill_extension OBJECT ${module_sources})
 target_link_libraries(waybill_extension PRIVATE waybill_objects waybill_options)
@@ -37,7 +37,7 @@ endif()
 file(GLOB package CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python_ext/waybill/*)
 list(FILTER package EXCLUDE REGEX "__pycache__|\\.so$")
 file(MAKE_DIRECTORY ${site}/waybill)
-# Links that are right stay: a test may import the package while another step configures.
+# Correct links stay: a test may import the package while another step configures.
 set(wanted "")
 foreach(entry IN LISTS package)
   get_filename_component(name ${entry} NAME)

@@ -4,7 +4,7 @@
 
 set(fuzz ${PROJECT_SOURCE_DIR}/fuzz)
 
-# Compiled once for all that replay.
+# Compiled once for all harnesses.
 if(WAYBILL_FUZZ)
   add_custom_target(harnesses)
 else()
@@ -12,7 +12,7 @@ else()
   target_link_libraries(waybill_replay_main PRIVATE waybill_options)
 endif()
 
-# What replays a few inputs is optimised as little as tests are.
+# Programs that replay a few inputs are not optimised, like tests.
 function(waybill_replay_options target)
   if(NOT WAYBILL_FUZZ)
     target_compile_options(${target} PRIVATE -O0 -fno-sanitize=undefined)
@@ -24,7 +24,7 @@ function(waybill_harness name library)
   if(WAYBILL_FUZZ)
     set(harness fuzz_${name})
     waybill_executable(${harness} ${library} ${ARGN})
-    # By itself: the tests share the runtime of the sanitizers with what they load.
+    # Static: only tests share the runtime of the sanitizers with libraries they load.
     target_link_options(${harness} PRIVATE -fsanitize=fuzzer -static-libsan)
     add_dependencies(harnesses ${harness})
   else()
@@ -54,8 +54,8 @@ if(NOT WAYBILL_CAN_EMBED)
   return()
 endif()
 
-# waybill_embedded_harness(<name> <source>...): one with a Python, and with the extension
-# linked in: an instrumented interpreter is not needed for an instrumented waybill.
+# waybill_embedded_harness(<name> <source>...): a harness with a Python, and with the
+# extension linked in. waybill is instrumented; the interpreter need not be.
 function(waybill_embedded_harness name)
   waybill_harness(${name} waybill_objects ${ARGN} ${fuzz}/embedded/python.cpp
     ${fuzz}/embedded/memory.cpp $<TARGET_OBJECTS:waybill_extension>)
@@ -71,7 +71,7 @@ waybill_embedded_harness(round_trip ${fuzz}/embedded/fuzz_round_trip.cpp)
 
 set(loads_helpers guard callables sections value_tree generator mutator)
 list(TRANSFORM loads_helpers REPLACE "(.+)" "${fuzz}/embedded/\\1.cpp")
-# Compiled once for all that fuzz loads().
+# Compiled once for all harnesses that fuzz loads().
 add_library(waybill_loads_helpers OBJECT ${loads_helpers})
 target_link_libraries(waybill_loads_helpers PRIVATE
   waybill_objects waybill_options Python::Python)

@@ -1,8 +1,8 @@
 # Two ways to install. A wheel takes the package, the extension and the command; C++
 # programs take headers, static libraries and `find_package(waybill)`.
 
-# The manual page is in the sources; completions are printed by the command itself, at
-# the time of installing, so a command for another machine goes without.
+# The manual page is in the sources. The command itself prints the completions when it is
+# built; a command for another machine cannot run here, and is installed without them.
 if(TARGET waybill)
   if(SKBUILD)
     set(shared_data ${SKBUILD_DATA_DIR}/share)
@@ -43,7 +43,7 @@ if(TARGET waybill_python)
   set(WAYBILL_INSTALLS_PYTHON ON)
 endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/waybill)
-# Apart, so that who wants the core alone needs no Python.
+# Exported separately, so that projects that use only the core need no Python.
 install(TARGETS waybill_core EXPORT waybill-core-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT waybill-core-targets NAMESPACE waybill:: DESTINATION ${package_dir})
@@ -68,7 +68,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/libraries.cmake
   ${PROJECT_BINARY_DIR}/waybill-config-version.cmake DESTINATION ${package_dir})
 
 # For builds without CMake: waybill-core.pc, waybill-python.pc.
-# They find what they describe from where they are, so the tree can be moved.
+# Their paths are relative to the files themselves, so the tree can be moved.
 file(RELATIVE_PATH waybill_prefix
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 set(waybill_prefix "\${pcfiledir}/${waybill_prefix}")

@@ -1,15 +1,15 @@
-# Finds what waybill links: waybill::sodium and waybill::zstd, where header and library
-# are there. Installed beside the package's configuration, which needs both too. No
-# modules for find_package(): projects have a FindSodium.cmake of their own, with other
-# targets.
+# Finds the libraries that waybill links: defines waybill::sodium and waybill::zstd if their
+# headers and libraries are found. Installed beside the package's configuration, which needs
+# both too. These are no modules for find_package(), since projects may have their own
+# FindSodium.cmake, with other targets.
 
 # waybill_find_library(<name> <header> <option>...): waybill::<name>, of lib<name>.
 #
-# The static library is taken where it can go into a shared one: what is linked with it
-# needs no lib<name> at run time. Debian's is not position independent by itself, and can
-# all the same if its symbols are not exported, which the target sees to. The options
-# tell the linker what of it to try that with.
-# WAYBILL_<NAME>_LIBRARY chooses another.
+# The static library is used if it can be linked into a shared one: then lib<name> is not
+# needed at run time. Debian's is not position independent, but can be linked if its symbols
+# are not exported; the target has the linker option for that. A trial link decides, for the
+# parts of the library that <option>... select.
+# WAYBILL_<NAME>_LIBRARY chooses another library.
 function(waybill_find_library name header)
   string(TOUPPER WAYBILL_${name} prefix)
   find_path(${prefix}_DIR ${header})
@@ -53,6 +53,6 @@ function(waybill_find_library name header)
 endfunction()
 
 waybill_find_library(sodium sodium.h -Wl,--whole-archive)
-# What waybill calls alone: the builder of dictionaries, which it does not call, need not
-# be position independent.
+# Only the functions that waybill calls: the builder of dictionaries, which it does not
+# call, need not be position independent.
 waybill_find_library(zstd zstd.h -Wl,-u,ZSTD_compress2 -Wl,-u,ZSTD_decompressDCtx)

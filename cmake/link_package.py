@@ -1,8 +1,8 @@
-"""Writes the modules of the package as C++: code objects, as `marshal` has them.
+"""Writes the modules of the package as C++: code objects in the form of `marshal`.
 
     python cmake/link_package.py <folder of the package> <file to write>
 
-To be run by the Python that the library is built for: another cannot read them.
+To be run by the Python that the library is built for: other versions cannot read them.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def modules(folder: Path) -> list[tuple[str, Path]]:
 def main(folder: str, output: str) -> None:
     rows, arrays = [], [HEAD]
     for number, (name, path) in enumerate(modules(Path(folder))):
-        shown = "/".join(
+        file_name = "/".join(
             path.parts[-(name.count(".") + 1 + (path.stem == "__init__")) :]
         )
-        code = compile(path.read_bytes(), shown, "exec", dont_inherit=True)
+        code = compile(path.read_bytes(), file_name, "exec", dont_inherit=True)
         data = marshal.dumps(code)
         values = ",".join(map(str, data))
         arrays.append(f"static constexpr unsigned char k{number}[] = {{{values}}};\n")

@@ -1,5 +1,5 @@
-# One GoogleTest executable of tests/<room of the core>/*.cpp; a file there with a
-# main() of its own is a tool for people, with the helpers beside it.
+# One GoogleTest executable of tests/<layer of the core>/*.cpp. A file there with its own
+# main() is a separate tool, which is linked with the helpers of its folder.
 
 set(test_sources)
 foreach(layer base wire bytecode format verify trust values report diff parts explain)
@@ -27,7 +27,7 @@ endif()
 
 find_package(GTest REQUIRED)
 waybill_test_program(waybill_tests waybill_core ${test_sources})
-# In every build: nobody ships it, and GoogleTest's headers are most of its compiling.
+# In every build: it is not shipped, and GoogleTest's headers take most of its time.
 target_precompile_headers(waybill_tests PRIVATE
   ${PROJECT_SOURCE_DIR}/cmake/precompiled/tests.h)
 waybill_unity(waybill_tests)
@@ -45,7 +45,7 @@ file(GLOB fault_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/faults/*.c
 waybill_test_program(waybill_faults waybill_core
   ${fault_sources} ${PROJECT_SOURCE_DIR}/tests/bytecode/code_file.cpp)
 target_link_libraries(waybill_faults PRIVATE GTest::gtest_main)
-# Clang declares, and so exports, operator delete with a size only if it is told to.
+# Clang declares, and so exports, operator delete with a size only with this option.
 target_compile_options(waybill_faults PRIVATE
   -Wno-mismatched-new-delete -fsized-deallocation)
 target_compile_definitions(waybill_faults PRIVATE

@@ -1,5 +1,5 @@
-# tests/threads: an executable of its own, which is all of C++ that the thread sanitizer
-# has to see.
+# tests/threads: an executable of its own, the only C++ tests of waybill::core that run with
+# the thread sanitizer.
 
 find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)

@@ -1,3 +1,4 @@
+// Functions for the merge of class state.
 // Tested by tests/python/classes/test_class_state_functions.py.
 
 #include "conversions.h"

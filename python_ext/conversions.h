@@ -80,7 +80,7 @@ class Input {
   Ref bytes_;
 };
 
-// A C++ value as an object.
+// Converts a C++ value to a Python object.
 inline Ref to_object(const Ref& object) { return object; }
 inline Ref to_object(std::string_view view) { return new_text(view); }
 inline Ref to_object(bool value) { return Ref::share(value ? Py_True : Py_False); }
@@ -126,16 +126,17 @@ inline int compression_level_of(PyObject* number) {
   if (level >= kFastestLevel && level <= kSmallestLevel) {
     return static_cast<int>(level);
   }
-  py::raise(PyExc_ValueError, "the level of a compression should be -7 to 19");
+  py::raise(PyExc_ValueError, "the compression level should be -7 to 19, got %ld",
+            level);
 }
 
-// Whether source is sent.
+// The enumerator with this number.
 inline py::SourceUse source_use_of(PyObject* number) {
   const long use = signed_number_of(number);
   if (use >= 0 && use <= static_cast<long>(py::SourceUse::kDemanded)) {
     return static_cast<py::SourceUse>(use);
   }
-  py::raise(PyExc_ValueError, "the use of source should be 0 to 2");
+  py::raise(PyExc_ValueError, "the use of source should be 0, 1 or 2, got %ld", use);
 }
 
 inline bool is_true(PyObject* object) { return check(PyObject_IsTrue(object)) != 0; }

@@ -23,15 +23,15 @@ application
     Bytes of the application, which can be read before the payload is loaded.
 compress
     "zstd", or ("zstd", level) with a level from 1 to 19, or from -7 to -1 to be faster:
-    buffers of 64 KiB and more that become smaller are compressed. Else, and with False,
-    they are stored as in memory.
+    buffers of 64 KiB and more that become smaller are compressed. False, the default:
+    they are stored as they are in memory.
 warn_above
-    Bytes: a payload that is larger gives a SizeWarning, which names what is large in
-    it. Buffers that buffer_callback keeps do not count. 0 is for no warning.
+    A payload of more bytes than this gives a SizeWarning, which names its large parts.
+    Buffers that buffer_callback keeps do not count. 0: no warning.
 source
     "auto": the source of functions is sent beside their code, where it is proven to
     give that code; other versions of Python compile it. True: EncodeError for a
-    function without source. Source includes comments. Else, and with False, code loads
+    function without source. Source includes comments. False, the default: code loads
     only on the Python version that it was sent from.
 environment
     Whether the payload describes its environment: the versions of Python and of the
@@ -43,7 +43,7 @@ protocol, fix_imports
     Accepted for callers of pickle; there is one format. A buffer_callback needs
     protocol 5 or more, or none.
 
-None, for the first eight, is what waybill.configure() has set, or nothing.
+None, for all but the last three, is the value of waybill.configure(), or the default.
 
 Raises EncodeError, with the path to the culprit, for an object that cannot be sent, and
 exceptions of the objects' reducers.)";
@@ -63,7 +63,7 @@ copy
 policy
     What the payload may do: a Policy. DATA_ONLY admits only data.
 keys
-    A KeyRing, one of whose keys has to have signed it; checked before all else.
+    A KeyRing: one of its keys must have signed the payload. Checked first.
 limits
     Limits of the payload. Default: STRICT_LIMITS if the policy admits no code, else
     Limits().
@@ -72,18 +72,18 @@ buffers
 reset_classes
     Whether an existing class by value gets the state in the payload.
 class_state
-    The side whose state such classes keep: "sender" or "worker"; None: the sender's
-    changes are applied, and the rest stays.
+    The side whose state an existing class by value keeps: "sender" or "worker".
+    Default: the sender's changes are applied, and all other state stays.
 missing
     "error": a module that cannot be imported is an error before anything is built.
     "later": it is an error when code uses the module. Default: "error".
 map_location
     Where tensors of PyTorch go: a device ("cpu"); a dict from devices, or kinds of
     device, to devices ({"cuda": "cpu"}); or a callable that gets the device as a str and
-    returns one, or None to leave it. Default: the device that they were on. Applies
+    returns one, or None for no change. Default: the device that they were on. Applies
     to payloads inside this one, too.
 renames
-    Names that have other names here: a dict of {"old.module": "new.module",
+    Names that differ in this process: a dict of {"old.module": "new.module",
     "old.package.*": "new.package.*", "old.module:Name": "new.module:Other"}, or Renames
     of waybill.environment, which record their use.
 code
@@ -93,7 +93,7 @@ code
 fix_imports, encoding, errors
     Accepted for callers of pickle; without effect.
 
-None, for all but buffers, is what waybill.configure() has set.
+None, for all but buffers, is the value of waybill.configure(), or the default.
 
 Raises DecodeError for data that is not a payload, and its subclasses PolicyError,
 SignatureError and PythonMismatchError for a payload that is refused; MissingModuleError;
@@ -111,8 +111,8 @@ inline constexpr char kPreparedDumpsDoc[] =
 The result of dumps_call(function, args, kwargs), with the function as it was prepared.
 
 Takes only the time of the arguments if these are data, or refer to objects sent with
-the function: its classes, its helpers, itself. These are written as they were when
-prepared. Raises EncodeError, as dumps() does, and warns as prepare() was asked to.)";
+the function: its classes, its helpers, itself. Such objects are sent in their prepared
+state. Raises EncodeError, as dumps() does, and issues the warnings of prepare().)";
 
 inline constexpr char kPreparedRefreshDoc[] =
     R"(refresh($self, /)
@@ -123,8 +123,8 @@ Encodes the function once more, as it is now.
 If that raises, the function stays as it was prepared before.)";
 
 inline constexpr char kPreparedDigestDoc[] =
-    "16 bytes that name the function as it was prepared. Equal if equal arguments "
-    "would give equal payloads, but for application, key and compression.";
+    "16 bytes that identify the prepared state. Digests are equal if equal arguments "
+    "give equal payloads, apart from application, key and compression.";
 
 inline constexpr char kClearCachesDoc[] = R"(clear_caches($module, /)
 --
@@ -141,11 +141,10 @@ The content of the caches, and their hits and misses: a dict of dicts of int.
 
 functions
     Functions and classes by value that were sent again: "hits" were cached, "misses" had
-    changed. The entry of a function dies with its code object; at most 256 classes are
-    held, and 512 functions and classes that were sent behind others. An entry has at most
-    32 KiB.
+    changed. The entry of a function is freed with its code object; at most 256 classes
+    have entries. An entry has at most 16 KiB.
 received
-    Received payloads: "hits" have functions and classes that were not read again,
+    Received payloads: "hits" are those whose functions and classes were not read again,
     "misses" are all others. At most 256 entries of 32 KiB are held, with the code of
     their functions.
 code

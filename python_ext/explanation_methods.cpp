@@ -93,7 +93,7 @@ Ref as_text(PyObject*, PyObject* const* arguments) {
   return new_text(explanation_text(explanation_of(arguments[0]), options));
 }
 
-Ref telling(PyObject*, PyObject* const* arguments) {
+Ref largest_parts(PyObject*, PyObject* const* arguments) {
   return new_list(
       significant_parts(explanation_of(arguments[0]), count_of(arguments[1])),
       [](const SignificantPart& part) { return tuple_of(part.part, part.bytes); });
@@ -124,7 +124,7 @@ PyMethodDef kExplanationMethods[] = {
     method<source>("explanation_source"),
     method<mark_missing, 2>("mark_missing"),
     method<as_text, 4>("explanation_text"),
-    method<telling, 2>("explanation_telling"),
+    method<telling, 2>("explanation_largest"),
     method<size_as_text>("size_text"),
     method<as_json>("explanation_json"),
     method<as_html, 2>("explanation_html"),
@@ -136,18 +136,18 @@ void complete_error(State& state, PyObject* object, const py::EncodeHooks& hooks
   Ref raised;
   try {
     raised = py::take_error();
-    const bool is_ours =
-        py::is_instance_of(state, raised.get(), &py::LateHelpers::encode_error);
+    const bool is_encode_error =
+        py::is_instance_of(state, raised.get(), &py::LazyHelpers::encode_error);
     // A reducer that calls dumps() passes on an error that is complete already. Walking
     // the object again would call the reducer again, and double the work per level.
-    if (is_ours && hooks.is_rewalkable() &&
+    if (is_encode_error && hooks.is_rewalkable() &&
         py::get_attribute(raised.get(), "_explanation").get() == Py_None) {
       const Ref explanation = new_explanation(py::explain(state, object, hooks));
-      py::call(py::late(state, &py::LateHelpers::complete_error), raised.get(),
+      py::call(py::lazy_helper(state, &py::LazyHelpers::complete_error), raised.get(),
                explanation.get());
     }
   } catch (const PyError&) {
-    // The error of dumps() is the important one.
+    // An error of the explanation must not replace the error of dumps().
   } catch (const std::exception&) {
     // No memory for an explanation.
   }

@@ -1,5 +1,5 @@
 // The extension module waybill._core: multi-phase init, all state on the module.
-// Every function parses its arguments, calls one C++ function and converts.
+// Every function parses its arguments, calls one C++ function and converts the result.
 
 #include <Python.h>
 
@@ -39,14 +39,14 @@ Ref encode_or_explain(State& state, PyObject* object,
 }
 
 // Fast paths of dumps() and loads() for the most frequent options. Python functions
-// handle all others, and refuse bad ones.
+// handle all other options, and refuse invalid ones.
 
 bool is_named(PyObject* name, const char* text) {
   return PyUnicode_CompareWithASCIIString(name, text) == 0;
 }
 
-// Whether buffers may go out of band with this protocol.
-bool has_buffers(PyObject* protocol) {
+// Whether buffers may be sent out of band with this protocol.
+bool can_send_buffers(PyObject* protocol) {
   constexpr long kFirstWithBuffers = 5;
   if (protocol == Py_None) return true;
   int overflow = 0;  // Large numbers raise no exception.
@@ -54,7 +54,7 @@ bool has_buffers(PyObject* protocol) {
          PyLong_AsLongAndOverflow(protocol, &overflow) == kFirstWithBuffers;
 }
 
-// The meaning of dumps(source=...); nothing for None and bad values.
+// The meaning of dumps(source=...); nullopt for None and invalid values.
 std::optional<waybill::py::SourceUse> source_use(PyObject* value) {
   if (value == Py_False) return waybill::py::SourceUse::kNone;
   if (value == Py_True) return waybill::py::SourceUse::kDemanded;
@@ -62,8 +62,8 @@ std::optional<waybill::py::SourceUse> source_use(PyObject* value) {
   return is_auto ? std::optional(waybill::py::SourceUse::kWhereProven) : std::nullopt;
 }
 
-// Whether configure() has set no option but `source`, whose value is borrowed; null if
-// not set.
+// Whether configure() has set no option but `source`. Sets `source` to its value, which
+// is borrowed; null if it is not set.
 bool has_plain_options(const State& state, PyObject*& source) {
   PyObject* options = state.options.get();
   source = nullptr;
@@ -83,11 +83,11 @@ bool add_process_options(const State& state, waybill::py::EncodeHooks& hooks) {
   return true;
 }
 
-// Adds the arguments of dumps() to `hooks`; false if they need the slow path. Fast are
-// those that engines use: buffer_callback, the protocol for it, and source.
+// Adds the arguments of dumps() to `hooks`; false if they need the slow path. The fast
+// path takes those that engines use: buffer_callback, the protocol for it, and source.
 bool add_arguments(PyObject* const* arguments, Py_ssize_t count, PyObject* keywords,
                    waybill::py::EncodeHooks& hooks) {
-  if (count != 1 && !(count == 2 && has_buffers(arguments[1]))) return false;
+  if (count != 1 && !(count == 2 && can_send_buffers(arguments[1]))) return false;
   const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
   for (Py_ssize_t i = 0; i < named; ++i) {
     PyObject* name = PyTuple_GET_ITEM(keywords, i);
@@ -98,7 +98,7 @@ bool add_arguments(PyObject* const* arguments, Py_ssize_t count, PyObject* keywo
       const std::optional<waybill::py::SourceUse> use = source_use(value);
       if (!use) return false;
       hooks.source = *use;
-    } else if (count != 1 || !is_named(name, "protocol") || !has_buffers(value)) {
+    } else if (count != 1 || !is_named(name, "protocol") || !can_send_buffers(value)) {
       return false;
     }
   }
@@ -114,7 +114,7 @@ PyObject* dumps(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
         add_arguments(arguments, count, keywords, hooks)) {
       return encode_or_explain(state, arguments[0], hooks, waybill::py::encode);
     }
-    return call_with_options(late(state, &waybill::py::LateHelpers::dumps_with),
+    return call_with_options(lazy_helper(state, &waybill::py::LazyHelpers::dumps_with),
                              arguments, count, keywords);
   });
 }
@@ -133,8 +133,9 @@ PyObject* loads(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
     PyObject* source = nullptr;  // Not an option of loads().
     if (count != 1 || (keywords != nullptr && !has_buffers) ||
         !has_plain_options(state, source)) {
-      return call_with_options(late(state, &waybill::py::LateHelpers::loads_with),
-                               arguments, count, keywords);
+      return call_with_options(
+          lazy_helper(state, &waybill::py::LazyHelpers::loads_with), arguments, count,
+          keywords);
     }
     waybill::py::DecodeHooks hooks;
     hooks.data = arguments[0];
@@ -215,7 +216,7 @@ Ref cache_info(PyObject* module, PyObject*) {
   return waybill::py::cache_info(state_of(module));
 }
 
-Ref chosen_devices(PyObject*, PyObject*) {
+Ref current_map_location(PyObject*, PyObject*) {
   return waybill::py::current_device_mapping();
 }
 
@@ -255,7 +256,7 @@ PyMethodDef kMethods[] = {
     method<use_caches>("use_caches"),
     method<clear_caches>("clear_caches", METH_NOARGS, kClearCachesDoc),
     method<cache_info>("cache_info", METH_NOARGS, kCacheInfoDoc),
-    method<chosen_devices>("chosen_devices", METH_NOARGS),
+    method<current_map_location>("current_map_location", METH_NOARGS),
     method<inspect>("inspect"),
     method<printable_text>("printable_text"),
     method<python_mismatch>("python_mismatch"),

@@ -36,12 +36,14 @@ void store(Options& options, PyObject* value) {
   options.hooks.*kHook = kConvert(value);
 }
 
-// Stores the options in a dict, which must neither change nor die before `options`.
+// Stores the values of a dict in `options` as borrowed references: until `options` is
+// destroyed, the dict must exist and not change.
 template <typename Options, std::size_t kCount>
 void store_all(PyObject* dict, const OptionRow<Options> (&rows)[kCount],
                Options& options) {
   if (!PyDict_Check(dict)) {
-    py::raise(PyExc_TypeError, "the options should be a dict");
+    py::raise(PyExc_TypeError, "the options should be a dict, got %.200s",
+              Py_TYPE(dict)->tp_name);
   }
   PyObject *name, *value;  // Borrowed from the dict.
   for (Py_ssize_t position = 0; PyDict_Next(dict, &position, &name, &value);) {
@@ -50,7 +52,8 @@ void store_all(PyObject* dict, const OptionRow<Options> (&rows)[kCount],
     const std::string_view text = py::utf8_of(name, storage);
     const auto* row = std::ranges::find(rows, text, &OptionRow<Options>::name);
     if (row == std::end(rows)) {
-      py::raise(PyExc_TypeError, "there is no option %R", name);
+      py::raise(PyExc_TypeError,
+                "unknown option %R; python_ext/options.h lists the options", name);
     }
     row->store(options, value);
   }
@@ -93,7 +96,7 @@ inline EncodeOptions::EncodeOptions(PyObject* dict) {
 }
 
 struct DecodeOptions {
-  // `base`: the other hooks. Throws PyError.
+  // Adds the options in `dict` to the hooks in `base`. Throws PyError.
   DecodeOptions(PyObject* dict, const py::DecodeHooks& base);
 
   py::DecodeHooks hooks;
@@ -120,7 +123,7 @@ inline constexpr OptionRow<DecodeOptions> kDecodeOptions[] = {
 inline DecodeOptions::DecodeOptions(PyObject* dict, const py::DecodeHooks& base)
     : hooks(base) {
   store_all(dict, kDecodeOptions, *this);
-  // Names of missing modules become opaque too.
+  // Objects of missing modules become opaque too, so a missing module is no error.
   if (hooks.opaque != nullptr) hooks.allows_missing = true;
 }
 

@@ -30,7 +30,7 @@ std::size_t offset_of(const py::OpenedFile& file, PyObject* number) {
   if (offset >= payload.offset && offset - payload.offset < payload.bytes.size()) {
     return offset;
   }
-  py::raise(PyExc_ValueError, "there is no part at this offset");
+  py::raise(PyExc_ValueError, "the payload has no part at byte %zu", offset);
 }
 
 Ref open_parts(PyObject* module, PyObject* const* arguments) {
@@ -38,11 +38,11 @@ Ref open_parts(PyObject* module, PyObject* const* arguments) {
   if (!is_head || !PyMemoryView_Check(arguments[1])) {
     py::raise(PyExc_TypeError, "open_parts() takes bytes and a memoryview");
   }
-  const long when = signed_number_of(arguments[2]);
+  const long number = signed_number_of(arguments[2]);
   const LoadOptions options = py::load_options_of(arguments[3]);
   auto file = std::make_unique<py::OpenedFile>(
       state_of(module), Ref::share(arguments[0]), Ref::share(arguments[1]), options,
-      static_cast<py::OpenedFile::Check>(std::clamp(when, 0L, 2L)));
+      static_cast<py::OpenedFile::Check>(std::clamp(number, 0L, 2L)));
   return to_capsule(std::move(file), kOpenedFileCapsule);
 }
 
@@ -91,7 +91,8 @@ Ref text_of_step(PyObject*, PyObject* const* arguments) {
   const std::vector<Step>& steps = file.steps(offset_of(file, arguments[1]));
   const std::size_t index = number_of(arguments[2]);
   if (index < steps.size()) return new_text(step_text(file.envelope(), steps[index]));
-  py::raise(PyExc_IndexError, "there is no step at this index");
+  py::raise(PyExc_IndexError, "the part has %zu steps, and none at index %zu",
+            steps.size(), index);
 }
 
 Ref has_keys(PyObject*, PyObject* const* arguments) {
@@ -111,7 +112,7 @@ Ref find_step(PyObject*, PyObject* const* arguments) {
     found = file.find_step(offset, number_of(key));
   }
   if (found == nullptr) return Ref::share(Py_None);
-  return tuple_of(file.number_of(offset, *found), found->offset);
+  return tuple_of(file.index_of(offset, *found), found->offset);
 }
 
 Ref find_path(PyObject*, PyObject* const* arguments) {

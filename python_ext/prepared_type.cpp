@@ -15,7 +15,7 @@ namespace {
 struct PreparedObject {
   PyObject_HEAD py::PreparedCall* call;  // Null once the collector has cleared it.
   PyObject* key;                         // The capsule of the signing key.
-  PyObject* warn;                        // Called for larger payloads; null: never.
+  PyObject* warn;  // Called for payloads above `warn_above`, or null.
   Py_ssize_t warn_above;
 };
 
@@ -26,7 +26,8 @@ PreparedObject& fields_of(PyObject* self) {
 py::PreparedCall& call_of(PyObject* self) {
   py::PreparedCall* call = fields_of(self).call;
   if (call != nullptr) return *call;
-  py::raise(PyExc_ReferenceError, "the prepared call was garbage-collected");
+  py::raise(PyExc_ReferenceError,
+            "the prepared call was garbage-collected; make it again with prepare()");
 }
 
 // Calls `warn` if the payload is large.

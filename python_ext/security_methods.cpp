@@ -59,7 +59,7 @@ void add(PyObject* module, const char* name, const Ref& value) {
 
 // ---- Keys and signatures ------------------------------------------------------------
 
-// The text of a str or bytes. No copy: it may be a secret.
+// The text of a str or bytes. It may be a secret, so it is not copied.
 std::string_view view_of(PyObject* object) {
   if (PyBytes_Check(object)) {
     return {PyBytes_AS_STRING(object),
@@ -71,27 +71,28 @@ std::string_view view_of(PyObject* object) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-// A source of keys, by its name in Python.
+// A source of keys, by its name in Python. `value` is a text, the path of a file or the
+// name of an environment variable.
 struct Source {
   const char* name;
-  Result<SigningKey> (*read)(std::string_view what);
-  Result<void> (*add)(KeyRing& ring, std::string_view what);
+  Result<SigningKey> (*read)(std::string_view value);
+  Result<void> (*add)(KeyRing& ring, std::string_view value);
 };
 
 constexpr Source kSources[] = {
-    {"text", [](std::string_view what) { return SigningKey::from_text(what); },
-     [](KeyRing& ring, std::string_view what) { return ring.add_text(what); }},
+    {"text", [](std::string_view value) { return SigningKey::from_text(value); },
+     [](KeyRing& ring, std::string_view value) { return ring.add_text(value); }},
     {"file",
-     [](std::string_view what) { return SigningKey::from_file(std::string(what)); },
-     [](KeyRing& ring, std::string_view what) {
-       return ring.add_file(std::string(what));
+     [](std::string_view value) { return SigningKey::from_file(std::string(value)); },
+     [](KeyRing& ring, std::string_view value) {
+       return ring.add_file(std::string(value));
      }},
     {"environment",
-     [](std::string_view what) {
-       return SigningKey::from_environment(std::string(what));
+     [](std::string_view value) {
+       return SigningKey::from_environment(std::string(value));
      },
-     [](KeyRing& ring, std::string_view what) {
-       return ring.add_environment(std::string(what));
+     [](KeyRing& ring, std::string_view value) {
+       return ring.add_environment(std::string(value));
      }},
 };
 
@@ -100,7 +101,8 @@ const Source& source_of(PyObject* name) {
   for (const Source& source : kSources) {
     if (wanted == source.name) return source;
   }
-  py::raise(PyExc_ValueError, "keys should come from text, file or environment");
+  py::raise(PyExc_ValueError,
+            "a source of keys should be 'text', 'file' or 'environment'");
 }
 
 Ref generate_key(PyObject*, PyObject* algorithm) {
@@ -147,7 +149,7 @@ void add_key(PyObject*, PyObject* const* arguments) {
 
 Ref key_ids(PyObject*, PyObject* ring) {
   return new_list(py::key_ring_of(ring).ids(),
-                 [](const KeyId& id) { return new_text(to_string(id)); });
+                  [](const KeyId& id) { return new_text(to_string(id)); });
 }
 
 Ref sign(PyObject* module, PyObject* const* arguments) {
@@ -159,7 +161,7 @@ Ref with_application(PyObject* module, PyObject* const* arguments) {
   const Input input(arguments[0]);
   const Input field(arguments[1]);
   return new_bytes(require(state_of(module),
-                             waybill::with_application(input.bytes(), field.bytes())));
+                           waybill::with_application(input.bytes(), field.bytes())));
 }
 
 // Opens an envelope after checking its signature.

@@ -1,4 +1,4 @@
-// Protects our frames when Python ends a thread inside them.
+// Protects the extension's frames when Python ends a thread inside them.
 //
 // Up to Python 3.13, pthread_exit() stops a daemon thread that requests the GIL while
 // the interpreter ends; later versions let the thread hang, and this file is not built.
@@ -6,10 +6,10 @@
 // those of Ref would drop references without the GIL, to objects that may be gone.
 // Nothing needs the thread's frames any more, so they are left as they are.
 //
-// The linker replaces the functions that run destructors and handlers by these
-// (`--wrap` in cmake/extension.cmake). C++ exceptions are not affected. There are two:
-// with link time optimization, a function with destructors and no handler uses the one
-// for C.
+// The linker replaces the two personality functions, which run destructors and
+// handlers, by these (`--wrap` in cmake/extension.cmake). C++ exceptions are not
+// affected. The one for C is replaced too: with link time optimization, functions with
+// destructors and without handlers use it.
 //
 // Tested by tests/python/process/test_shutdown.py.
 

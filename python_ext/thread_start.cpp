@@ -3,8 +3,8 @@
 // The C++ runtime keeps a counter of exceptions in each thread. Python loads the
 // runtime late, so glibc allocates the counter when a thread first uses it, that is, at
 // its first throw; without memory for it glibc ends the process. So each thread touches
-// the counter when it first calls waybill, after malloc has shown that there is more
-// memory than that; if there is not, the call is a MemoryError.
+// the counter when it first calls waybill, after malloc has shown that there is enough
+// memory; otherwise the call raises MemoryError.
 //
 // Tested by tests/python/process/test_thread_memory.py.
 
@@ -19,8 +19,8 @@ namespace waybill::extension {
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool thread_can_throw = false;
 
 bool prepare_thread() {
-  // More than the counter and glibc's table of such memory take. Also more than malloc
-  // caches for requests of equal size, so that the freed block can be split.
+  // More than the counter and glibc's table of thread-local memory take. Also more than
+  // malloc caches for requests of equal size, so that the freed block can be split.
   constexpr std::size_t kRoom = 16 << 10;
   void* volatile room = std::malloc(kRoom);  // volatile prevents its removal.
   if (room == nullptr) return false;

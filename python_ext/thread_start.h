@@ -8,8 +8,8 @@ namespace waybill::extension {
 
 #if defined(__GLIBC__)
 
-// Read at each call of waybill: with this model in one instruction, without a call that
-// could allocate.
+// Whether prepare_thread() has succeeded in this thread. Each call of waybill reads it;
+// with this TLS model that is one instruction, and no call that could allocate.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local bool thread_can_throw;
 
 // Prepares a thread at its first call. False if there is no memory.
@@ -19,7 +19,7 @@ inline bool can_throw() { return thread_can_throw || prepare_thread(); }
 
 #else
 
-inline bool can_throw() { return true; }  // Each thread has such memory from the start.
+inline bool can_throw() { return true; }  // The memory comes with the thread.
 
 #endif
 

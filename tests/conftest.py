@@ -4,7 +4,7 @@ import gc
 import sys
 import zlib
 
-#: Tests after which what they left is collected.
+#: The number of tests between two garbage collections.
 ROUND = 32
 _ended = 0
 
@@ -45,10 +45,10 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish(session):
-    """Leaves what was collected out of the garbage collector's rounds.
+    """Freezes objects created by pytest, so that the garbage collector skips them.
 
-    Twenty thousand tests are a million objects, which live as long as the run. A test
-    that collects garbage, or makes much of it, would look through all of them.
+    Twenty thousand tests are a million objects, which live as long as the run. Each
+    garbage collection in a test would traverse all of them.
     """
     gc.collect()
     gc.freeze()
@@ -57,8 +57,8 @@ def pytest_collection_finish(session):
 def pytest_runtest_teardown():
     """Collects the classes and functions that tests have made.
 
-    They refer to themselves, and by itself the collector would leave them for thousands
-    of tests: the twins of a class are counted each time that one is sent first, and a
+    They are in reference cycles, which would otherwise stay for thousands of tests.
+    Equal classes that are alive are counted when one of them is sent first, and a
     process with hundreds of megabytes takes long to fork.
     """
     global _ended

@@ -1,4 +1,4 @@
-// What most sources of waybill::core, of the command and of their tests include.
+// Headers that most sources of waybill::core, the command and their tests include.
 
 #include <algorithm>
 #include <array>

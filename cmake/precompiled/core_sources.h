@@ -1,4 +1,4 @@
-// core.h, and what only sees the private headers of waybill::core.
+// core.h, and headers that are private to waybill::core.
 
 #include "core.h"
 

@@ -1,4 +1,4 @@
-// What most sources that use the C API include.
+// Headers that most sources that use the C API include.
 
 #include <Python.h>
 

@@ -36,7 +36,7 @@ from waybill._streams.files import dump, load, save
 
 __version__ = "0.1.0"
 
-#: The name of cloudpickle, for programs written for it.
+#: The name of Pickler in cloudpickle, for programs written for that.
 CloudPickler = Pickler
 
 TYPE_CHECKING = False

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Most objects that `load_shared` caches, and most bytes of their payloads.
+#: Bounds of the cache of `load_shared`: objects, and bytes of their payloads.
 MAX_SHARED, MAX_SHARED_BYTES = 256, 64 * 1024 * 1024
 
 

@@ -56,7 +56,7 @@ class RemoteError(Error):
     def __init__(self, type_name: str, message: str, traceback: str) -> None:
         super().__init__(type_name, message, traceback)
         self.type_name, self.message, self.traceback = type_name, message, traceback
-        self.add_note("It was raised there:\n" + traceback.rstrip())
+        self.add_note("Raised in the other process:\n" + traceback.rstrip())
 
     def __str__(self) -> str:
         return f"{self.type_name}: {self.message}"

@@ -25,7 +25,7 @@ __all__ = ["MissingImport", "Renames", "missing", "versions"]
 
 
 class MissingImport(NamedTuple):
-    """A module that a payload needs and that this process lacks, or has otherwise."""
+    """A module that a payload needs, and that is missing or of another version here."""
 
     #: Full dotted name; "python" for code of another version of Python without source.
     module: str
@@ -140,7 +140,8 @@ def _find_missing(names: Iterable[str], versions: Mapping[str, str] | None) -> s
 def _records(
     report: Mapping[str, Sequence[Mapping[str, object]]],
 ) -> list[ImportRecord]:
-    """The records of a manifest without relative imports, which follow the package."""
+    """The records of a manifest without relative imports: they come with the
+    package."""
     listed = [*report["imports"], *report.get("own_imports", ())]
     records = [ImportRecord(**entry) for entry in listed]  # type: ignore[arg-type]
     return [record for record in records if not record.module.startswith(".")]
@@ -195,7 +196,7 @@ class _Search:
 
 
 def _spec_in(folders: Iterable[str], name: str) -> ModuleSpec | None:
-    """Like PathFinder, which for a namespace package needs the imported parent."""
+    """Like PathFinder, which finds namespace packages only in an imported parent."""
     from importlib.machinery import ModuleSpec
     from pkgutil import get_importer
 

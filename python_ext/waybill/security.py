@@ -59,8 +59,8 @@ class Limits(NamedTuple):
     max_memory: int | None = _DEFAULTS[6]
     #: Values if each reference counts as a copy of its target ("billion laughs").
     max_unfolded: int | None = _DEFAULTS[7]
-    #: Steps beyond 256 for each key to hash it and, if this is below the default, to
-    #: insert it into its table; then NaN is refused as a key, too.
+    #: Steps to hash keys, beyond 256 for each. Below the default, steps to insert keys
+    #: into their tables count too, and NaN is refused as a key.
     max_key_steps: int | None = _DEFAULTS[8]
 
 

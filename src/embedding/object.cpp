@@ -56,7 +56,7 @@ Ref rules_of(const py::State& state, const Renames& renames) {
         PyDict_SetItem(rules.get(), py::new_text(old).get(), py::new_text(next).get()));
   }
   // The class of the default renames checks rules when it is called.
-  PyObject* default_rules = py::late(state, &py::LateHelpers::default_renames);
+  PyObject* default_rules = py::lazy_helper(state, &py::LazyHelpers::default_renames);
   return Ref::steal(PyObject_CallOneArg(
       reinterpret_cast<PyObject*>(Py_TYPE(default_rules)), rules.get()));
 }

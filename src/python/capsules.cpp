@@ -39,7 +39,7 @@ Ref new_capsule(T value) {
 template <typename T>
 T& content_of(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, kCapsule<T>) == 0) {
-    raise(PyExc_TypeError, "a %s is needed, not a %.100s", kCapsule<T>,
+    raise(PyExc_TypeError, "expected a %s, not a %.100s", kCapsule<T>,
           Py_TYPE(capsule)->tp_name);
   }
   return *static_cast<T*>(PyCapsule_GetPointer(capsule, kCapsule<T>));

@@ -12,12 +12,12 @@
 
 namespace waybill::py {
 
-// A capsule around a key or a ring. Throw PyError.
+// Return a capsule around a key or a key ring. Throw PyError.
 Ref new_signing_key(SigningKey key);
 Ref new_key_ring();
 
-// The key or ring in a capsule, which must outlive the reference. Throws PyError:
-// TypeError for another object.
+// The key or key ring in a capsule. The capsule must outlive the reference. Throws
+// PyError: TypeError for another object.
 const SigningKey& signing_key_of(PyObject* capsule);
 KeyRing& key_ring_of(PyObject* capsule);
 
@@ -30,9 +30,10 @@ Ref new_policy(PyObject* text);
 // The policy in a capsule. Throws PyError: TypeError for another object.
 const Policy& policy_of(PyObject* capsule);
 
-// The options in a tuple (policy, keys, limits): capsules or None, and a tuple of
-// limits_tuple() or None; the defaults for None. The capsules must outlive the options.
-// Throws PyError: TypeError, ValueError or OverflowError.
+// The options in a tuple (policy, keys, limits). The first two are capsules, the third
+// is a tuple as limits_tuple() returns it. None means the default, for each of them and
+// for the whole tuple. The capsules must outlive the options. Throws PyError:
+// TypeError, ValueError or OverflowError.
 LoadOptions load_options_of(PyObject* tuple);
 
 // The members of Limits in their order; None for those without a limit.

@@ -28,8 +28,8 @@ Ref thread_dict() {
 DeviceMappingScope::DeviceMappingScope(PyObject* map_location) {
   if (map_location == nullptr) return;
   Ref dict = thread_dict();
-  if (PyObject* before = PyDict_GetItemString(dict.get(), kKey)) {
-    before_ = Ref::share(before);
+  if (PyObject* previous = PyDict_GetItemString(dict.get(), kKey)) {
+    previous_ = Ref::share(previous);
   }
   check(PyDict_SetItemString(dict.get(), kKey, map_location));
   thread_dict_ = std::move(dict);
@@ -38,8 +38,8 @@ DeviceMappingScope::DeviceMappingScope(PyObject* map_location) {
 DeviceMappingScope::~DeviceMappingScope() {
   if (!thread_dict_) return;
   const Ref error = take_error();
-  const int done = before_
-                       ? PyDict_SetItemString(thread_dict_.get(), kKey, before_.get())
+  const int done = previous_
+                       ? PyDict_SetItemString(thread_dict_.get(), kKey, previous_.get())
                        : PyDict_DelItemString(thread_dict_.get(), kKey);
   if (done < 0) PyErr_Clear();
   restore_error(error);

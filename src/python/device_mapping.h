@@ -1,7 +1,7 @@
 #pragma once
 
-// The devices to which arrays are loaded: `map_location` of loads(), which code that
-// the payload calls looks up.
+// The devices to which arrays are loaded: the `map_location` argument of loads().
+// Functions that the payload calls look it up here.
 
 #include <Python.h>
 
@@ -10,7 +10,7 @@
 namespace waybill::py {
 
 // Makes `map_location` the current device mapping of this thread, for the lifetime of
-// the scope. The innermost scope counts; null changes nothing.
+// the scope. The innermost scope applies; a null `map_location` changes nothing.
 class DeviceMappingScope {
  public:
   // Throws PyError.
@@ -21,7 +21,7 @@ class DeviceMappingScope {
 
  private:
   Ref thread_dict_;  // Null if nothing was changed.
-  Ref before_;
+  Ref previous_;
 };
 
 // The `map_location` of the innermost loads() call in this thread that has one; else

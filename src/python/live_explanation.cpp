@@ -41,17 +41,17 @@ class Explainer {
   Explanation explain() {
     const SealedSize size =
         sealed_size(state_, graph_, graph_.context().wants_source());
-    made_.total = size.total;
-    made_.summed_up = record_.summed_up();
+    explanation_.total = size.total;
+    explanation_.summed_up = record_.summed_up();
     sum_buffers(size.buffers);
     for (std::size_t i = 0; i < record_.parts().size(); ++i) add_part(i);
-    take_from_holders();
-    hash_own();
+    subtract_children();
+    hash_own_bytes();
     place_parts();
     for (const WalkRecord::Blocked& blocked : record_.blockers()) add_blocker(blocked);
     add_imports();
     add_source(size.head);
-    return std::move(made_);
+    return std::move(explanation_);
   }
 
  private:
@@ -59,8 +59,7 @@ class Explainer {
     return record_.parts()[part];
   }
 
-  // The step from a part to an object. If it skips the state, the part's parent is the
-  // owner.
+  // The step from a part to an object.
   PathStep path_step_of(std::size_t holder, const Label& label,
                         PyObject* object) const {
     const WalkRecord::Part& around = recorded(holder);
@@ -70,6 +69,8 @@ class Explainer {
                      {around.object.get(), &label, object});
   }
 
+  // The parent of the object to which a step leads: `holder`, or the owner of `holder`
+  // if that is a state which the step skips.
   std::size_t parent_by(const PathStep& step, std::size_t holder) const {
     return step.skips_state ? recorded(holder).parent : holder;
   }
@@ -81,7 +82,7 @@ class Explainer {
     }
   }
 
-  // Sizes as in the envelope, where buffers may be compressed.
+  // Counts buffers by their size in the envelope, where they may be compressed.
   std::uint64_t bytes_of_part(const WalkRecord::Part& part) const {
     return part.end.payload - part.begin.payload + part.end.code - part.begin.code +
            buffers_before_[part.end.buffers] - buffers_before_[part.begin.buffers];
@@ -89,7 +90,7 @@ class Explainer {
 
   void add_part(std::size_t index) {
     const WalkRecord::Part& from = recorded(index);
-    ExplainedPart& part = made_.parts.emplace_back();
+    ExplainedPart& part = explanation_.parts.emplace_back();
     part.bytes = part.own = bytes_of_part(from);
     if (index == 0) {
       part.step = name_of_root(from.object.get());
@@ -99,7 +100,7 @@ class Explainer {
       part.step = step.label.spelled();
       part.variable = step.label.variable();
       part.evaluates = step.label.evaluates();
-      if (part.parent != from.parent) take_out(from.parent, part.bytes);
+      if (part.parent != from.parent) subtract_bytes(from.parent, part.bytes);
     }
     part.type = full_name_of_type(state_, from.object.get());
     part.kind = kind_of(from);
@@ -108,9 +109,9 @@ class Explainer {
   }
 
   // Subtracts the bytes of a part that became a child of the state's owner.
-  void take_out(std::size_t state, std::uint64_t bytes) {
-    made_.parts[state].bytes -= bytes;
-    made_.parts[state].own -= bytes;
+  void subtract_bytes(std::size_t state, std::uint64_t bytes) {
+    explanation_.parts[state].bytes -= bytes;
+    explanation_.parts[state].own -= bytes;
   }
 
   // The offsets of shared positions, sorted.
@@ -144,8 +145,8 @@ class Explainer {
     }
   }
 
-  // The number of items; the shape of arrays and data frames, by the rule of their
-  // library.
+  // The number of items of a container, the name of a reference, or the shape of an
+  // array or data frame as LazyHelpers::shape_of describes it.
   std::string detail_of(PyObject* object, const ExplainedPart& part) {
     if (PyDict_CheckExact(object) || PyList_CheckExact(object) ||
         PyTuple_CheckExact(object) || PyAnySet_CheckExact(object)) {
@@ -153,9 +154,9 @@ class Explainer {
     }
     if (part.kind == Kind::kReference) return name_of_global(object);
     if (part.kind != Kind::kValue || part.bytes < kMinDetailedBytes) return {};
-    const Ref shape =
-        steal_unless(PyExc_Exception,
-                     PyObject_CallOneArg(late(state_, &LateHelpers::shape_of), object));
+    const Ref shape = steal_unless(
+        PyExc_Exception,
+        PyObject_CallOneArg(lazy_helper(state_, &LazyHelpers::shape_of), object));
     return shape ? text_of(shape.get()) : "";
   }
 
@@ -171,17 +172,17 @@ class Explainer {
     return name;
   }
 
-  void take_from_holders() {
-    for (std::size_t i = 1; i < made_.parts.size(); ++i) {
-      const ExplainedPart& part = made_.parts[i];
-      made_.parts[part.parent].own -= part.bytes;
+  void subtract_children() {
+    for (std::size_t i = 1; i < explanation_.parts.size(); ++i) {
+      const ExplainedPart& part = explanation_.parts[i];
+      explanation_.parts[part.parent].own -= part.bytes;
     }
   }
 
   // Hashes the bytes of each part without those of its children. The numbers of a
   // function's code and of a module depend on the rest of the payload, so the hash of
   // the code and the name of the module replace them.
-  void hash_own() {
+  void hash_own_bytes() {
     const BytesView payload = graph_.payload();
     const std::vector<BufferParts> buffers = graph_.context().stored.parts();
     struct Hash {
@@ -190,8 +191,8 @@ class Explainer {
       std::size_t buffer;  // Buffers before this index are hashed.
     };
     std::vector<Hash> hashes;
-    hashes.reserve(made_.parts.size());
-    const auto go_on_to = [&](std::size_t part, const Written& end) {
+    hashes.reserve(explanation_.parts.size());
+    const auto hash_up_to = [&](std::size_t part, const Written& end) {
       Hash& hash = hashes[part];
       if (end.payload > hash.at) {
         hash.own.add(payload.subspan(hash.at, end.payload - hash.at));
@@ -200,25 +201,26 @@ class Explainer {
         hash.own.add(buffers[hash.buffer].bytes);
       }
     };
-    for (std::size_t i = 0; i < made_.parts.size(); ++i) {
+    for (std::size_t i = 0; i < explanation_.parts.size(); ++i) {
       const WalkRecord::Part& part = recorded(i);
       if (i != 0) {
-        go_on_to(part.parent, part.begin);
+        hash_up_to(part.parent, part.begin);
         hashes[part.parent].at = part.end.payload;
         hashes[part.parent].buffer = part.end.buffers;
       }
       Hash& hash = hashes.emplace_back(
           Hash{{}, part.begin.payload + size_of_numbers(i), part.begin.buffers});
-      if (PyFunction_Check(part.object.get()) && made_.parts[i].kind == Kind::kValue) {
+      if (PyFunction_Check(part.object.get()) &&
+          explanation_.parts[i].kind == Kind::kValue) {
         hash.own.add(infos_.get(PyFunction_GET_CODE(part.object.get())).hash);
       }
-      if (made_.parts[i].kind != Kind::kValue)
-        hash.own.add(bytes_of(made_.parts[i].detail));
+      if (explanation_.parts[i].kind != Kind::kValue)
+        hash.own.add(bytes_of(explanation_.parts[i].detail));
     }
-    for (std::size_t i = 0; i < made_.parts.size(); ++i) {
-      if (made_.parts[i].kind == Kind::kValue) go_on_to(i, recorded(i).end);
+    for (std::size_t i = 0; i < explanation_.parts.size(); ++i) {
+      if (explanation_.parts[i].kind == Kind::kValue) hash_up_to(i, recorded(i).end);
       const auto digest = hashes[i].own.digest();
-      std::memcpy(&made_.parts[i].own_hash, digest.data(), digest.size());
+      std::memcpy(&explanation_.parts[i].own_hash, digest.data(), digest.size());
     }
   }
 
@@ -237,26 +239,26 @@ class Explainer {
 
   void place_parts() {
     std::vector<std::uint64_t> sizes;
-    for (const ExplainedPart& part : made_.parts) sizes.push_back(part.bytes);
-    std::uint64_t least = 0;
+    for (const ExplainedPart& part : explanation_.parts) sizes.push_back(part.bytes);
+    std::uint64_t min_bytes = 0;
     if (sizes.size() > kMaxPlaced) {
       const auto nth = sizes.begin() + kMaxPlaced;
       std::ranges::nth_element(sizes, nth, std::greater<>());
-      least = *nth + 1;
+      min_bytes = *nth + 1;
     }
-    for (std::size_t i = 0; i < made_.parts.size(); ++i) {
-      ExplainedPart& part = made_.parts[i];
-      if (part.bytes >= least || recorded(i).is_listed) {
+    for (std::size_t i = 0; i < explanation_.parts.size(); ++i) {
+      ExplainedPart& part = explanation_.parts[i];
+      if (part.bytes >= min_bytes || recorded(i).is_listed) {
         part.place = place_of(i);
       } else {
-        part.place = made_.parts[part.parent].place;
+        part.place = explanation_.parts[part.parent].place;
       }
     }
   }
 
   // The place of the holder must be set already.
   CodePlace place_of(std::size_t part) {
-    const std::size_t holder = made_.parts[part].parent;
+    const std::size_t holder = explanation_.parts[part].parent;
     std::vector<PathStep> steps;
     while (part != 0 && steps.size() < kMaxCaptureSteps) {
       const WalkRecord::Part& from = recorded(part);
@@ -265,7 +267,7 @@ class Explainer {
     }
     std::ranges::reverse(steps);
     Capture capture = capture_of(infos_, steps);
-    if (part != 0 && capture.file.empty()) return made_.parts[holder].place;
+    if (part != 0 && capture.file.empty()) return explanation_.parts[holder].place;
     return {std::move(capture.expression), std::move(capture.function),
             std::move(capture.file), capture.line};
   }
@@ -273,27 +275,27 @@ class Explainer {
   // The path of an object that `label` attaches to a part.
   PartPath path_by(std::size_t parent, const Label& label, PyObject* object) const {
     const PathStep step = path_step_of(parent, label, object);
-    PartPath path = path_of(made_, parent_by(step, parent));
+    PartPath path = path_of(explanation_, parent_by(step, parent));
     path.add(step.label.spelled(), step.label.variable(), step.label.evaluates());
     return path;
   }
 
   void add_blocker(const WalkRecord::Blocked& blocked) {
     const WalkRecord::Part& part = recorded(blocked.part);
-    const PartPath path = path_of(made_, blocked.part);
-    Blocker& blocker = made_.blockers.emplace_back();
+    const PartPath path = path_of(explanation_, blocked.part);
+    Blocker& blocker = explanation_.blockers.emplace_back();
     blocker.path = path.full;
     blocker.short_path = path.short_path;
     blocker.evaluates = path.evaluates;
     blocker.paths.push_back(path.full);
-    for (std::size_t i = 1; i < blocked.ways.size(); ++i) {
+    for (std::size_t i = 1; i < blocked.edges.size(); ++i) {
       blocker.paths.push_back(
-          path_by(blocked.ways[i].parent, blocked.ways[i].label, part.object.get())
+          path_by(blocked.edges[i].parent, blocked.edges[i].label, part.object.get())
               .full);
     }
-    blocker.path_count = blocked.way_count;
-    blocker.type = made_.parts[blocked.part].type;
-    blocker.place = made_.parts[blocked.part].place;
+    blocker.path_count = blocked.edge_count;
+    blocker.type = explanation_.parts[blocked.part].type;
+    blocker.place = explanation_.parts[blocked.part].place;
     blocker.reason = blocked.reason;
     blocker.remedy = remedy_of(state_, part.object.get(), blocked.reason,
                                path.evaluates ? path.full : std::string());
@@ -304,7 +306,7 @@ class Explainer {
     Manifest manifest = manifest_of(state_, graph_);
     for (ImportRecord& record : manifest.imports) {
       if (!record.is_added_by_encoder())
-        made_.imports.push_back({std::move(record), false});
+        explanation_.imports.push_back({std::move(record), false});
     }
   }
 
@@ -312,8 +314,8 @@ class Explainer {
   // with source are sent with it regardless of the options.
   void add_source(BytesView head) {
     if (head.empty()) return;
-    made_.source = envelope::explained_source(require(state_, open_head(head)),
-                                              graph_.context().wants_source());
+    explanation_.source = envelope::explained_source(require(state_, open_head(head)),
+                                                     graph_.context().wants_source());
   }
 
   static constexpr std::uint64_t kMinDetailedBytes = 1024;
@@ -322,7 +324,7 @@ class Explainer {
   GraphEncoder& graph_;
   const WalkRecord& record_;
   CodeInfos infos_;
-  Explanation made_;
+  Explanation explanation_;
   // By index of the buffer: the sum of the sizes before it.
   std::vector<std::uint64_t> buffers_before_;
   std::vector<std::uint64_t> shared_;
@@ -334,33 +336,33 @@ Explanation explain(State& state, PyObject* object, const EncodeHooks& hooks,
                     PyObject* progress) {
   WalkRecord record;
   if (progress != nullptr) {
-    record.watch([progress](std::uint64_t objects, std::uint64_t bytes) {
+    record.set_progress([progress](std::uint64_t objects, std::uint64_t bytes) {
       Ref::steal(PyObject_CallFunction(progress, "KK",
                                        static_cast<unsigned long long>(objects),
                                        static_cast<unsigned long long>(bytes)));
     });
   }
-  Explanation made;
+  Explanation explanation;
   write_graph(
-      state, {.passes_over = true, .record = &record, .hooks = hooks},
+      state, {.skips_blockers = true, .record = &record, .hooks = hooks},
       [&](GraphEncoder& graph) {
         record.clear();
         graph.encode(object);
       },
-      [&](State& same, GraphEncoder& graph) {
-        made = Explainer(same, graph, record).explain();
+      [&](State& sealing_state, GraphEncoder& graph) {
+        explanation = Explainer(sealing_state, graph, record).explain();
         return Ref();
       });
-  if (!made.blockers.empty() || !hooks.has_no_callbacks()) return made;
+  if (!explanation.blockers.empty() || !hooks.has_no_callbacks()) return explanation;
   // The first walk writes no definitions, but dumps() does, so the total is measured
   // anew.
   write_graph(
       state, {.hooks = hooks}, [&](GraphEncoder& graph) { graph.encode(object); },
-      [&](State& same, GraphEncoder& graph) {
-        made.total = sealed_size(same, graph, false).total;
+      [&](State& sealing_state, GraphEncoder& graph) {
+        explanation.total = sealed_size(sealing_state, graph, false).total;
         return Ref();
       });
-  return made;
+  return explanation;
 }
 
 }  // namespace waybill::py

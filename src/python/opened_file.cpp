@@ -48,31 +48,31 @@ OpenedFile::OpenedFile(const State& state, Ref head, Ref memory,
   if (check == Check::kNow) require(state, check_buffers(*envelope_));
 }
 
-OpenedFile::StepList& OpenedFile::list(std::size_t offset) {
+OpenedFile::StepList& OpenedFile::step_list_at(std::size_t offset) {
   const auto cached = std::ranges::find(lists_, offset, &StepList::offset);
   if (cached != lists_.end()) {
     lists_.splice(lists_.begin(), lists_, cached);
     return lists_.front();
   }
-  StepList made;
-  made.offset = offset;
-  made.steps = steps_from(*envelope_, offset);
-  for (const Step& step : made.steps) {
+  StepList step_list;
+  step_list.offset = offset;
+  step_list.steps = steps_from(*envelope_, offset);
+  for (const Step& step : step_list.steps) {
     const bool is_indexed = step.kind == Step::Kind::kIndex;
-    if (is_indexed) made.indexed.push_back(&step);
-    made.has_keys = made.has_keys || step.kind == Step::Kind::kKey;
-    if (!is_indexed && step.name.data() != nullptr) made.named.push_back(&step);
+    if (is_indexed) step_list.indexed.push_back(&step);
+    step_list.has_keys = step_list.has_keys || step.kind == Step::Kind::kKey;
+    if (!is_indexed && step.name.data() != nullptr) step_list.named.push_back(&step);
   }
-  std::ranges::stable_sort(made.named, {}, [](const Step* step) {
+  std::ranges::stable_sort(step_list.named, {}, [](const Step* step) {
     return std::pair(step->name, step->kind);
   });
   if (lists_.size() == kMaxLists) lists_.pop_back();
-  lists_.push_front(std::move(made));
+  lists_.push_front(std::move(step_list));
   return lists_.front();
 }
 
 const Step* OpenedFile::find_step(std::size_t offset, std::string_view name) {
-  const std::vector<const Step*>& named = list(offset).named;
+  const std::vector<const Step*>& named = step_list_at(offset).named;
   auto found = std::ranges::lower_bound(named, name, {}, &Step::name);
   if (found == named.end() || (*found)->name != name) return nullptr;
   // Loading keeps the last of several pairs with equal keys.
@@ -85,7 +85,7 @@ const Step* OpenedFile::find_step(std::size_t offset, std::string_view name) {
 }
 
 const Step* OpenedFile::find_step(std::size_t offset, std::uint64_t index) {
-  const std::vector<const Step*>& indexed = list(offset).indexed;
+  const std::vector<const Step*>& indexed = step_list_at(offset).indexed;
   return index < indexed.size() ? indexed[index] : nullptr;
 }
 
@@ -106,7 +106,7 @@ Ref OpenedFile::load(State& state, std::size_t offset, DecodeHooks hooks,
   check_restrictions(state, gate);
   hooks.checks_stored =
       check_ == Check::kLazy && (is_whole || gate.demands_signature());
-  hooks.checked_places = &checked_;
+  hooks.checked_places = &checked_places_;
   if (!gate.is_free()) hooks.gate = &gate;
   // Opaque objects show their positions in the whole payload, so no part is extracted.
   if (offset != root_of(*envelope_) && hooks.opaque == nullptr) {

@@ -31,27 +31,29 @@ class OpenedFile {
   // `head`: the head of the envelope as bytes, or None if its size is unknown because
   // the file may be cut. `memory`: a memoryview of the file, at a fixed address. Both
   // are kept alive. The file must be signed as `options` demand. Policies and limits
-  // apply to the parts that are built; but max_values and max_depth to the file, and
-  // max_bytes to the head. Throws PyError.
+  // apply to the parts that are built. In addition max_values and max_depth apply to
+  // the file, and max_bytes to the head. Throws PyError.
   OpenedFile(const State& state, Ref head, Ref memory, const LoadOptions& options,
              Check check);
 
   const VerifiedEnvelope& envelope() const { return *envelope_; }
 
-  // The steps from `offset`, which is from root_of() or from another step. Valid until
-  // the next call.
-  const std::vector<Step>& steps(std::size_t offset) { return list(offset).steps; }
+  // The steps from the value at `offset`, which root_of() or another step gave. Valid
+  // until the next call.
+  const std::vector<Step>& steps(std::size_t offset) {
+    return step_list_at(offset).steps;
+  }
   // The step with this key or name, keys first, or with this index of a list; null if
   // there is none. Cost: logarithmic, if the steps are cached.
   const Step* find_step(std::size_t offset, std::string_view name);
   const Step* find_step(std::size_t offset, std::uint64_t index);
 
   // The index of a step in steps().
-  std::size_t number_of(std::size_t offset, const Step& step) {
+  std::size_t index_of(std::size_t offset, const Step& step) {
     return static_cast<std::size_t>(&step - steps(offset).data());
   }
   // Whether the steps include pairs of a dict.
-  bool has_keys(std::size_t offset) { return list(offset).has_keys; }
+  bool has_keys(std::size_t offset) { return step_list_at(offset).has_keys; }
   // Whether a memoryview has the size of the file.
   bool has_same_size(PyObject* memory) const;
 
@@ -73,7 +75,7 @@ class OpenedFile {
   // again and again. The memory of each is proportional to the part's content.
   static constexpr std::size_t kMaxLists = 8;
 
-  StepList& list(std::size_t offset);
+  StepList& step_list_at(std::size_t offset);
 
   // Checks the signature again if the restrictions of the process have changed.
   void check_restrictions(const State& state, const Gate& gate);
@@ -83,8 +85,8 @@ class OpenedFile {
   std::optional<PartExtractor> extractor_;
   Check check_;
   std::size_t restrictions_;
-  std::set<std::uint64_t> checked_;  // Places of buffers with a correct digest.
-  std::list<StepList> lists_;        // Cached, the most recent first.
+  std::set<std::uint64_t> checked_places_;  // Places of buffers with a correct digest.
+  std::list<StepList> lists_;               // Cached, the most recent first.
 };
 
 }  // namespace waybill::py

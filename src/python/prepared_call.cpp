@@ -29,14 +29,14 @@ Ref call_without_arguments(PyObject* function) {
   return call_of(function, Ref::steal(PyTuple_New(0)), Ref::steal(PyDict_New()));
 }
 
-// Encoding adds local modules to the copy.
+// A copy, because encoding adds local modules to the set.
 Ref copy_of_set(PyObject* set) {
   return set == nullptr ? Ref() : Ref::steal(PySet_New(set));
 }
 
 }  // namespace
 
-// The common start of all payloads. Immutable once it is complete.
+// The common start of the payloads of all calls. Immutable once it is complete.
 struct PreparedCall::Prefix {
   Ref by_value;
   Ref array_plan;  // See ArrayViews.
@@ -49,7 +49,7 @@ struct PreparedCall::Prefix {
     EncodeOptions options{.hooks = hooks};
     graph.emplace(state, options);
     graph->encode_first(call_without_arguments(function).get());
-    array_plan = graph->context().arrays.plan(state);
+    array_plan = graph->context().arrays.make_plan(state);
     if (array_plan) {
       options.array_plan = array_plan.get();
       graph.emplace(state, options);

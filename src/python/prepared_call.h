@@ -16,16 +16,16 @@ namespace waybill::py {
 
 // The payload of a call is a tuple of function, arguments and keyword arguments. Its
 // prefix is written once and copied for each call. Arguments that share objects with
-// the function refer to the objects in the prefix, as they were then. If arguments are
-// plain data or such objects, only they are encoded; for others the encoder continues
-// after the function, with a copy of its state there.
+// the function refer to the objects in the prefix, as they were when it was written. If
+// the arguments are plain data or objects of the prefix, only they are encoded. For
+// other arguments the encoder continues with a copy of its state after the function.
 //
 // Keeps the function, and all objects in the prefix, alive. Needs the GIL.
 class PreparedCall {
  public:
   // `hooks`: those of dumps() that apply to all calls: by_value, replace, application,
   // key, compression_level and environment. Their objects are copied or kept alive;
-  // only the key must be kept alive by the owner. Throws PyError: TypeError for an
+  // only the key must be kept alive by the caller. Throws PyError: TypeError for an
   // object that is not callable.
   PreparedCall(State& state, PyObject* function, const EncodeHooks& hooks);
   ~PreparedCall();

@@ -27,7 +27,7 @@ Ref modules_of(BytesView manifest) {
   if (manifest.empty()) return names;
   wire::Reader reader(manifest);
   Manifest read;
-  envelope::read_manifest(reader, read);  // It was written by this process.
+  envelope::read_manifest(reader, read);  // This process wrote it: no error.
   for (const ImportRecord& import : read.imports) {
     if (import.module.starts_with('.')) continue;
     check(PyList_Append(names.get(), new_text(import.module).get()));
@@ -91,11 +91,12 @@ Ref cut(Ref bytes, Py_ssize_t size) {
 
 // Envelopes of up to this size are written on the stack and copied, which is faster
 // than resizing a bytes object.
-constexpr std::size_t kSmall = 2048;
+constexpr std::size_t kMaxStackBytes = 2048;
 
-// Compresses buffers to where seal_at() reads them: each after its place in the
-// envelope, since the size of the head is unknown. Keeps the GIL, so that buffers do
-// not change after dumps() was called.
+// Compresses buffers to the places where seal_at() reads them. These are not before the
+// final places in the envelope, which depend on the size of the head: only a bound of
+// this size is known yet. Keeps the GIL, so that buffers do not change after dumps()
+// was called.
 void compress_in_place(std::span<BufferParts> buffers, int level, std::uint8_t* start) {
   std::size_t place = 0;
   for (BufferParts& buffer : buffers) {
@@ -108,10 +109,10 @@ void compress_in_place(std::span<BufferParts> buffers, int level, std::uint8_t* 
 // Writes the envelope directly into its bytes object: a large one is never copied.
 Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level) {
   const std::size_t bound = sealed_bound(parts);
-  if (bound <= kSmall) {
-    std::uint8_t near[kSmall];
-    const std::uint8_t* end = seal_at(parts, near);
-    return new_bytes({near, end});
+  if (bound <= kMaxStackBytes) {
+    std::uint8_t stack_bytes[kMaxStackBytes];
+    const std::uint8_t* end = seal_at(parts, stack_bytes);
+    return new_bytes({stack_bytes, end});
   }
   Ref bytes =
       Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
@@ -127,7 +128,7 @@ Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level)
 
 // Compresses a buffer to a bytes object, which replaces `object` if it is smaller.
 // Releases the GIL: buffers must not change until they are written.
-void compress_apart(BufferParts& buffer, Ref& object, int level) {
+void compress_to_object(BufferParts& buffer, Ref& object, int level) {
   const std::size_t bound = compression_bound(buffer.bytes.size());
   Ref bytes =
       Ref::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bound)));
@@ -151,7 +152,7 @@ struct SealedBuffers {
     const int level = graph.context().hooks().compression_level;
     if (level == 0) return;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
-      compress_apart(buffers[i], objects[i], level);
+      compress_to_object(buffers[i], objects[i], level);
     }
   }
 };
@@ -179,7 +180,8 @@ Ref write_with_environment(const EncodeHooks& hooks, const Parts& parts, Write w
   return write(extended);
 }
 
-// The definitions before the value of a payload, and the shared positions of both.
+// The definitions of a payload, and the shared positions of the definitions and the
+// value.
 class Positions {
  public:
   explicit Positions(GraphEncoder& graph)
@@ -226,8 +228,8 @@ class Positions {
   const WrittenDefinitions* written_ = nullptr;
   std::optional<WrittenDefinitions> own_;
   ArenaVector<std::uint64_t> shared_;
-  Insertion start_{};           // The definitions,
-  std::vector<Insertion> all_;  // with the others, if there are any.
+  Insertion start_{};           // The definitions, at offset 0.
+  std::vector<Insertion> all_;  // All, if there are insertions_ after start_.
 };
 
 // Calls `write` with all parts of the envelope of an encoder's payload.

@@ -26,7 +26,7 @@ Manifest manifest_of(const State& state, GraphEncoder& graph);
 struct SealedSize {
   std::uint64_t total = 0;
   std::vector<std::uint64_t> buffers;  // The size of each stored buffer.
-  std::vector<std::uint8_t> head;      // If `keeps_head`, or if it has source.
+  std::vector<std::uint8_t> head;      // Only with `keeps_head`, or with source.
 };
 SealedSize sealed_size(const State& state, GraphEncoder& graph, bool keeps_head);
 

@@ -84,9 +84,9 @@ Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
   }
   Result<Envelope> envelope = open_parts(bytes, hooks, limits);
   if (!envelope) return tl::unexpected(std::move(envelope.error()));
-  Result<void> runs = check_python(*envelope, state.python);
-  if (!runs && hooks.opaque == nullptr) {
-    return tl::unexpected(std::move(runs.error()));
+  Result<void> can_run = check_python(*envelope, state.python);
+  if (!can_run && hooks.opaque == nullptr) {
+    return tl::unexpected(std::move(can_run.error()));
   }
   return verify(*std::move(envelope), limits);
 }
@@ -101,7 +101,7 @@ void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
   } catch (const PyError&) {
     if (hooks.opaque == nullptr) throw;
     Ref error = take_error();
-    if (!is_instance_of(state, error.get(), &LateHelpers::error)) {
+    if (!is_instance_of(state, error.get(), &LazyHelpers::error)) {
       restore_error(error);
       throw;
     }
@@ -109,7 +109,7 @@ void compile_foreign(const State& state, const VerifiedEnvelope& envelope,
   }
 }
 
-// Builds the object of an envelope, from where the decoder stopped.
+// Builds the object of an envelope. The decoder continues where it has stopped.
 Ref build(State& state, const VerifiedEnvelope& envelope, GraphDecoder& decoder,
           const DecodeHooks& hooks, DecodeCache::Lease* lease) {
   const DeviceMappingScope devices(hooks.map_location);
@@ -134,7 +134,7 @@ Ref build(State& state, const VerifiedEnvelope& envelope, GraphDecoder& decoder,
   Ref object = decoder.decode(context);
   if (hooks.find_class != nullptr) modules.import_all();
   modules.finish();
-  // A moved name means another object once the old name exists here.
+  // Once the old name of a moved object exists here, the payload means another object.
   const bool is_repeatable = !modules.renaming().has_used_moves();
   if (recorder != nullptr && is_repeatable) recorder->finish_recording();
   return object;
@@ -147,7 +147,8 @@ void demand_python(const State& state, const Envelope& envelope,
   if (hooks.opaque == nullptr) require(state, check_python(envelope, state.python));
 }
 
-// Decodes with a gate: nothing is built before the gate has admitted all of it.
+// Decodes an envelope with a gate: nothing is built before the gate has admitted all of
+// the envelope.
 Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate& gate) {
   require(state, gate.check_signature(bytes));
   Envelope opened = require(state, open_parts(bytes, hooks, gate.limits()));
@@ -158,25 +159,27 @@ Ref decode_trusted(State& state, BytesView bytes, DecodeHooks hooks, const Gate&
   return build(state, envelope, decoder, hooks, nullptr);
 }
 
-// Verifies an envelope and builds its object. `begun`: a decoder that has started, or
-// null.
-Ref verify_and_build(State& state, BytesView bytes, GraphDecoder* begun,
+// Verifies an envelope and builds its object. `started_decoder`: one that has built
+// plain data, or null.
+Ref verify_and_build(State& state, BytesView bytes, GraphDecoder* started_decoder,
                      const DecodeHooks& hooks, const Limits& limits,
                      DecodeCache::Lease* lease) {
   const Result<VerifiedEnvelope> envelope =
       open_and_verify(state, bytes, hooks, limits);
   if (!envelope) {
-    if (begun != nullptr) begun->restart();  // Before foreign code runs.
+    if (started_decoder != nullptr)
+      started_decoder->restart();  // No Python code may see open containers.
     raise(state, envelope.error());
   }
-  if (begun != nullptr) return build(state, *envelope, *begun, hooks, lease);
+  if (started_decoder != nullptr)
+    return build(state, *envelope, *started_decoder, hooks, lease);
   GraphDecoder decoder(state, **envelope, limits);
   return build(state, *envelope, decoder, hooks, lease);
 }
 
 // Checks max_bytes for a part, as opening does for a whole envelope.
-void demand_size(const State& state, std::uint64_t head_size, const Envelope& envelope,
-                 const Limits& limits) {
+void require_max_bytes(const State& state, std::uint64_t head_size,
+                       const Envelope& envelope, const Limits& limits) {
   std::uint64_t size = head_size;
   for (const StoredBuffer& row : envelope.buffers) size += row.length;
   if (size <= limits.max_bytes) return;
@@ -186,8 +189,8 @@ void demand_size(const State& state, std::uint64_t head_size, const Envelope& en
                          std::to_string(limits.max_bytes) + " that max_bytes allows"});
 }
 
-// Refuses code of another Python version: this one cannot read its bytecode.
-void demand_same_python(const State& state, const Envelope& envelope) {
+// Refuses code of another Python version, because this one cannot read its bytecode.
+void require_same_python(const State& state, const Envelope& envelope) {
   if (envelope.code.empty() || envelope.python == state.python) return;
   const std::string version = std::to_string(envelope.python.major) + "." +
                               std::to_string(envelope.python.minor);
@@ -218,14 +221,14 @@ Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks) {
 
 Manifest discover(State& state, PyObject* object, bool by_value) {
   GraphEncoder graph(
-      state, {.root_by_value = by_value, .passes_over = true, .omits_ids = true});
+      state, {.root_by_value = by_value, .skips_blockers = true, .omits_ids = true});
   graph.encode(object);
   return manifest_of(state, graph);
 }
 
-ContentHash content_hash(State& state, PyObject* object, bool passes_over,
+ContentHash content_hash(State& state, PyObject* object, bool skips_blockers,
                          bool names_classes) {
-  GraphEncoder graph(state, {.passes_over = passes_over,
+  GraphEncoder graph(state, {.skips_blockers = skips_blockers,
                              .omits_ids = true,
                              .only_names_classes = names_classes});
   graph.encode(object);
@@ -235,7 +238,7 @@ ContentHash content_hash(State& state, PyObject* object, bool passes_over,
 }
 
 std::optional<ContentHash> source_hash(State& state, PyObject* object) {
-  GraphEncoder graph(state, {.passes_over = true,
+  GraphEncoder graph(state, {.skips_blockers = true,
                              .omits_ids = true,
                              .by_source = true,
                              .hooks = {.source = SourceUse::kWhereProven}});
@@ -248,7 +251,7 @@ std::optional<ContentHash> source_hash(State& state, PyObject* object) {
 
 Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks& hooks,
                      const Gate& gate) {
-  demand_size(state, part.payload.size(), part.envelope, gate.limits());
+  require_max_bytes(state, part.payload.size(), part.envelope, gate.limits());
   const VerifiedEnvelope envelope = require(state, gate.admit(part.envelope));
   GraphDecoder decoder(state, part.payload, 0, part.envelope.payload.offset,
                        gate.limits(), part.envelope.shared);
@@ -258,7 +261,7 @@ Ref decode_extracted(State& state, const ExtractedPart& part, const DecodeHooks&
 Ref decode_part(State& state, const VerifiedEnvelope& envelope, std::size_t offset,
                 const DecodeHooks& hooks, const Gate& gate) {
   const Envelope& whole = *envelope;
-  demand_size(state, whole.bytes.size(), whole, gate.limits());
+  require_max_bytes(state, whole.bytes.size(), whole, gate.limits());
   require(state, gate.admit(whole));
   demand_python(state, whole, hooks);
   // The decoder stores only referenced objects. So the position of the part is added to
@@ -278,7 +281,7 @@ Ref sent_sources(const State& state, BytesView head) {
   const Limits limits;
   const VerifiedEnvelope envelope =
       require(state, verify(require(state, open_head(head, limits)), limits));
-  demand_same_python(state, envelope);
+  require_same_python(state, envelope);
   CodeBuilder codes(state, envelope, limits);
   const UnitCompiler units(state, envelope);
   Ref found = Ref::steal(PyList_New(0));
@@ -294,8 +297,8 @@ Ref sent_sources(const State& state, BytesView head) {
 
 void use_caches(State& state, bool are_used) {
   state.uses_caches = are_used;
-  state.code_cache.use(are_used);
-  state.dict_lookup_cache.use(are_used);
+  state.code_cache.set_enabled(are_used);
+  state.dict_lookup_cache.set_enabled(are_used);
   clear_caches(state);
 }
 
@@ -330,7 +333,7 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   std::shared_ptr<DecodeCache> received;
   std::optional<DecodeCache::Lease> lease;
   if (hooks.is_default() && state.uses_caches) {
-    received = state.received;  // Code that runs meanwhile may clear the caches.
+    received = state.received;  // The payload's code may clear the caches meanwhile.
     lease.emplace(*received, bytes);
     if (Ref object = lease->decode(state)) return object;
   }

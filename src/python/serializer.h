@@ -27,10 +27,10 @@ Ref encode_chunks(State& state, PyObject* object, const EncodeHooks& hooks);
 Manifest discover(State& state, PyObject* object, bool by_value);
 
 // A cache key: equal for equal objects, whatever the file names and line numbers of
-// their code. With `passes_over`, objects that cannot be sent are left out instead of
-// being an error. With `names_classes`, a class by value counts as its id and not as
+// their code. With `skips_blockers`, objects that cannot be sent are left out instead
+// of being an error. With `names_classes`, a class by value counts as its id and not as
 // its content.
-ContentHash content_hash(State& state, PyObject* object, bool passes_over,
+ContentHash content_hash(State& state, PyObject* object, bool skips_blockers,
                          bool names_classes);
 // A cache key that is the same on all Python versions, since it hashes source instead
 // of code. Nothing if some code has no source.
@@ -57,7 +57,8 @@ Ref decode_part(State& state, const VerifiedEnvelope& envelope, std::size_t offs
 // code of another Python version.
 Ref sent_sources(const State& state, BytesView head);
 
-// Turns the caches of dumps and loads on or off, and clears them. Results are the same.
+// Turns the caches of dumps and loads on or off, and clears them. Never changes
+// results.
 void use_caches(State& state, bool are_used);
 void clear_caches(State& state);
 // The contents, hits and misses of the caches; see waybill.cache_info().

@@ -14,15 +14,17 @@ namespace waybill::py {
 
 namespace {
 
-// Checks in advance what verify() checks later: the caller allocates memory before.
+// Checks limits that verify() checks again, because the caller allocates memory before
+// verify() runs.
 Result<void> check_limits(const Envelope& envelope, const Limits& limits) {
-  std::uint64_t left = limits.max_memory;
+  std::uint64_t remaining_bytes = limits.max_memory;
   for (const StoredBuffer& row : envelope.buffers) {
-    const auto exceed = [&](const char* limit, std::uint64_t most, const char* what) {
+    const auto exceed = [&](const char* limit, std::uint64_t max_count,
+                            const char* what) {
       return tl::unexpected(
           Error{ErrorCode::kLimitExceeded,
                 static_cast<std::size_t>(envelope.buffers_offset + row.place),
-                "more than the " + std::to_string(most) + " " + what + " that " +
+                "more than the " + std::to_string(max_count) + " " + what + " that " +
                     limit + " allows"});
     };
     const bool is_text = row.kind == wire::BufferKind::kBytes ||
@@ -30,11 +32,11 @@ Result<void> check_limits(const Envelope& envelope, const Limits& limits) {
     if (is_text && row.length > limits.max_text) {
       return exceed("max_text", limits.max_text, "bytes of one text or binary");
     }
-    if (row.length > left) {
+    if (row.length > remaining_bytes) {
       return exceed("max_memory", limits.max_memory,
                     "bytes of memory that the payload would take");
     }
-    left -= row.length;
+    remaining_bytes -= row.length;
   }
   return {};
 }
@@ -79,7 +81,7 @@ void copy_buffer(PyObject* target, PyObject* source) {
   const BufferView to(target);
   const BufferView from(source);
   if (to.is_read_only() || to.bytes().size() != from.bytes().size()) {
-    raise(PyExc_ValueError, "copy_buffer() needs memory of the same size");
+    raise(PyExc_ValueError, "copy_buffer() needs writable memory of the same size");
   }
   auto* begin = const_cast<std::uint8_t*>(to.bytes().data());
   base::FreshPages pages(begin, to.bytes().size());

@@ -30,7 +30,7 @@ Ref address_of(PyObject* object);
 void advise_large_pages(PyObject* object);
 
 // Copies the bytes of one object to the memory of another, which has the same size and
-// was not written yet. Throws PyError.
+// has not been written to. Throws PyError.
 void copy_buffer(PyObject* target, PyObject* source);
 
 }  // namespace waybill::py

@@ -1,7 +1,7 @@
 #pragma once
 
 // EXPECT_THAT(open(bytes), Fails(ErrorCode::kMalformed, 7)): a Result that is an error
-// of this code, with this offset and detail. Both may be matchers; `_` is any.
+// of this code, with this offset and detail, which may be matchers; `_` matches any.
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@
 
 namespace waybill {
 
-MATCHER_P3(FailsAsTold, code, offset, detail,
+MATCHER_P3(FailsWith, code, offset, detail,
            "is an error " + std::string(name_of(code))) {
   if (arg) {
     *result_listener << "which is no error";
@@ -27,7 +27,7 @@ MATCHER_P3(FailsAsTold, code, offset, detail,
 inline auto Fails(ErrorCode code,
                   const testing::Matcher<std::uint64_t>& offset = testing::_,
                   const testing::Matcher<std::string>& detail = testing::_) {
-  return FailsAsTold(code, offset, detail);
+  return FailsWith(code, offset, detail);
 }
 
 }  // namespace waybill

@@ -30,7 +30,7 @@ class ParsedJson {
   std::uint64_t number() const;
   std::string dump() const;  // On one line.
 
-  // Keys have an order: equal objects have theirs in the same one.
+  // Objects are equal only if their keys have the same order.
   bool operator==(const ParsedJson& other) const;
   bool operator==(const std::string& other) const;
   bool operator==(std::nullptr_t) const { return dump() == "null"; }

@@ -33,7 +33,7 @@ std::vector<std::uint8_t> decode_hex(const std::string& hex) {
 }
 
 std::string_view keep(CodeText& code, const std::string& word) {
-  return code.words.emplace_back(decode_word(word));
+  return code.texts.emplace_back(decode_word(word));
 }
 
 std::vector<ConstantView> read_constants(CodeText& code, std::istream& in, bool top) {

@@ -19,9 +19,9 @@ struct CodeText {
   std::vector<std::uint8_t> instructions;
   std::vector<std::uint8_t> exceptions;
   std::vector<std::uint8_t> kinds;
-  std::uint32_t stack_size = 0;          // As told by stdlib_codes.py,
-  std::vector<std::uint8_t> line_table;  // and this too.
-  std::deque<std::string> words;         // Keeps addresses.
+  std::uint32_t stack_size = 0;          // From stdlib_codes.py,
+  std::vector<std::uint8_t> line_table;  // as is this.
+  std::deque<std::string> texts;         // A deque does not move its items.
   std::vector<std::string_view> names;
   std::vector<std::string_view> locals;
   std::vector<ConstantView> constants;
@@ -29,7 +29,7 @@ struct CodeText {
   std::vector<std::string> code_names;  // By constant; "" where there is no code.
 };
 
-// Reads code objects up to the end, or up to a line that is no part of one.
+// Reads code objects up to the end, or up to a line that belongs to none.
 std::vector<std::unique_ptr<CodeText>> read_codes(std::istream& in);
 
 // A value as an expression: "xml.dom", "$m" a parameter, "&m" a cell, "v[*]" any item,

@@ -1,6 +1,6 @@
 #pragma once
 
-// A Python for one test, and what tests ask it.
+// Starts Python for a test, and evaluates expressions there.
 
 #include <Python.h>
 
@@ -16,18 +16,18 @@ namespace waybill::embedding {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// One that is running, or the test has failed.
+// A running interpreter. Fails the test if there is none.
 Interpreter started(const InterpreterOptions& options = {});
 
 // The value of an expression, with `waybill` and `sys` at hand, after these statements.
 // Needs the GIL. Throws std::runtime_error with what was raised.
 Object evaluate(const std::string& expression, const std::string& statements = "");
 
-// The same as text, as str() has it. Takes the GIL.
+// The str() of the value of an expression. Takes the GIL.
 std::string text_of(const std::string& expression, const std::string& statements = "");
-// The same, of an expression that gives bytes.
+// The value of an expression of type bytes. Takes the GIL.
 Bytes bytes_of(const std::string& expression, const std::string& statements = "");
-// What `expression` makes of `data`.
+// The str() of the value of an expression that uses `data`. Takes the GIL.
 std::string text_of(const Bytes& data, const std::string& expression);
 
 }  // namespace waybill::embedding

@@ -1,6 +1,6 @@
 #pragma once
 
-// Parts and blockers as the tests of explanations make them up.
+// Explanations, parts and blockers that tests make by hand.
 
 #include <string>
 #include <utility>
@@ -35,24 +35,24 @@ inline void add_blocker(Explanation& explanation, std::string path) {
 
 // task -> svc (1000 bytes) -> .clients (900) -> ['prod'] (600)
 inline Explanation service() {
-  Explanation made;
-  add_part(made, 0, "task", 1100, 100);
-  const std::size_t held = add_part(made, 0, ".__globals__['svc']", 1000, 100);
-  made.parts[held].variable = "svc";
-  const std::size_t clients = add_part(made, held, ".clients", 900, 300);
-  add_part(made, clients, "['prod']", 600, 600);
-  made.total = 1200;
-  return made;
+  Explanation explanation;
+  add_part(explanation, 0, "task", 1100, 100);
+  const std::size_t svc = add_part(explanation, 0, ".__globals__['svc']", 1000, 100);
+  explanation.parts[svc].variable = "svc";
+  const std::size_t clients = add_part(explanation, svc, ".clients", 900, 300);
+  add_part(explanation, clients, "['prod']", 600, 600);
+  explanation.total = 1200;
+  return explanation;
 }
 
 // Each part holds the next.
 inline Explanation chain(std::size_t length) {
-  Explanation made;
+  Explanation explanation;
   for (std::size_t i = 0; i < length; ++i) {
-    add_part(made, i == 0 ? 0 : i - 1, i == 0 ? "task" : ".next", length - i, 1);
+    add_part(explanation, i == 0 ? 0 : i - 1, i == 0 ? "task" : ".next", length - i, 1);
   }
-  made.total = length;
-  return made;
+  explanation.total = length;
+  return explanation;
 }
 
 }  // namespace waybill::testing

@@ -44,18 +44,18 @@ std::size_t fail_each(const std::function<bool()>& work, std::size_t count) {
   for (std::size_t after = 0;; ++after) {
     const std::size_t before = faults::blocks_held();
     bool is_right = true;
-    bool was_felt = false;
+    bool has_failed_allocation = false;
     {
       const faults::MemoryShortage shortage(after, count);
       try {
         is_right = work();
       } catch (const std::bad_alloc&) {
       }
-      was_felt = shortage.was_felt();
+      has_failed_allocation = shortage.has_failed_allocation();
     }
     EXPECT_TRUE(is_right) << "allocation " << after;
     EXPECT_EQ(faults::blocks_held(), before) << "allocation " << after;
-    if (!was_felt || testing::Test::HasFailure()) return after;
+    if (!has_failed_allocation || testing::Test::HasFailure()) return after;
   }
 }
 

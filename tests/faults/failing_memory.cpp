@@ -16,7 +16,7 @@ struct Plan {
   bool is_on = false;
   std::size_t after = 0;
   std::size_t count = 0;
-  bool was_felt = false;
+  bool has_failed_allocation = false;
 };
 thread_local Plan plan;
 
@@ -28,7 +28,7 @@ bool is_to_fail() {
   }
   if (plan.count == 0) return false;
   --plan.count;
-  plan.was_felt = true;
+  plan.has_failed_allocation = true;
   return true;
 }
 
@@ -65,7 +65,9 @@ MemoryShortage::MemoryShortage(std::size_t after, std::size_t count) {
   plan = {true, after, count, false};
 }
 MemoryShortage::~MemoryShortage() { plan.is_on = false; }
-bool MemoryShortage::was_felt() const { return plan.was_felt; }
+bool MemoryShortage::has_failed_allocation() const {
+  return plan.has_failed_allocation;
+}
 
 }  // namespace waybill::faults
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The memory of this executable, which can be told to run out. It counts what is held,
-// so that nothing that fails may leave anything behind.
+// Makes allocations of this executable fail, and counts the blocks in use, so that
+// tests can check that a failure leaks nothing.
 
 #include <cstddef>
 
@@ -10,8 +10,8 @@ namespace waybill::faults {
 // Blocks that operator new gave and that are not freed.
 std::size_t blocks_held();
 
-// From here to its end, allocations of this thread fail: those after the first `after`,
-// `count` of them. One at a time in each thread.
+// While it exists, `count` allocations of this thread fail, after `after` that succeed.
+// A thread has at most one.
 class MemoryShortage {
  public:
   MemoryShortage(std::size_t after, std::size_t count);
@@ -20,7 +20,7 @@ class MemoryShortage {
   MemoryShortage& operator=(const MemoryShortage&) = delete;
 
   // Whether any allocation has failed.
-  bool was_felt() const;
+  bool has_failed_allocation() const;
 };
 
 }  // namespace waybill::faults

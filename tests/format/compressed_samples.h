@@ -1,6 +1,6 @@
 #pragma once
 
-// Buffers that are compressed, and envelopes with them.
+// Compressed buffers, and envelopes with them.
 
 #include <zstd.h>
 
@@ -14,7 +14,7 @@
 
 namespace waybill::samples {
 
-// Items of that size that rise by 3.
+// `count` integers of `item_size` bytes: 0, 3, 6, …
 inline Bytes rising(std::size_t count, std::size_t item_size) {
   Bytes bytes(count * item_size);
   for (std::size_t i = 0; i < count; ++i) {
@@ -24,7 +24,7 @@ inline Bytes rising(std::size_t count, std::size_t item_size) {
   return bytes;
 }
 
-// Bytes that nothing makes smaller.
+// Random bytes, which no compression makes smaller.
 inline Bytes noise(std::size_t size, std::uint64_t state = 1) {
   Bytes bytes(size);
   for (std::uint8_t& byte : bytes) {
@@ -36,7 +36,7 @@ inline Bytes noise(std::size_t size, std::uint64_t state = 1) {
   return bytes;
 }
 
-// A frame as this format has them.
+// A zstd frame in the form that the wire format demands.
 inline Bytes frame_of(BytesView block, int level = 3) {
   ZSTD_CCtx* context = ZSTD_createCCtx();
   ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
@@ -48,7 +48,7 @@ inline Bytes frame_of(BytesView block, int level = 3) {
   return frame;
 }
 
-// A list of one buffer, with these bytes behind the head, whatever they are.
+// An envelope of a list of one compressed buffer, stored as these bytes, valid or not.
 inline Bytes with_stored(BytesView stored, std::uint64_t length,
                          std::uint8_t item_size = 1, const SigningKey* key = nullptr) {
   Draft draft({array(1), samples::stored(0)});
@@ -59,7 +59,7 @@ inline Bytes with_stored(BytesView stored, std::uint64_t length,
   return draft.sealed(key);
 }
 
-// The bytes of the first buffer, or why there are none.
+// The content of the first buffer, or the error of decompressing it.
 inline Result<Bytes> first_buffer(const Bytes& envelope) {
   const Result<Envelope> opened = open_whole(envelope);
   if (!opened) return tl::unexpected(opened.error());

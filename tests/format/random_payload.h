@@ -1,6 +1,6 @@
 #pragma once
 
-// Payloads that keep to the grammar, made at random from its table: each kind of node,
+// Random payloads that follow the grammar, made from its table: each kind of node,
 // references to all that may be referred to, as many source locations as there are uses
 // of code, and stored buffers.
 
@@ -23,10 +23,10 @@ class RandomPayload {
   }
 
   Bytes sealed() {
-    if (below(3) == 0) definitions();
-    value(envelope::Rule::kObject, kDepth);
+    if (random_below(3) == 0) write_definitions();
+    write_value(envelope::Rule::kObject, kDepth);
     draft_.source_locations.array(code_uses_);
-    for (std::size_t i = 0; i < code_uses_; ++i) location(i);
+    for (std::size_t i = 0; i < code_uses_; ++i) write_location(i);
     return draft_.sealed();
   }
 
@@ -35,31 +35,31 @@ class RandomPayload {
 
   static constexpr int kDepth = 6;  // The functions here call themselves.
 
-  // What references may mean.
+  // An object that a reference may mean.
   struct Target {
     std::uint64_t position;
     Rule rule;  // kNamespace, kCell or kObject.
     std::uint64_t number = UINT64_MAX;
   };
 
-  std::size_t below(std::size_t end) { return random_() % end; }
+  std::size_t random_below(std::size_t end) { return random_() % end; }
 
-  void location(std::size_t number) {
-    if (number != 0 && below(2) == 0) {
-      draft_.source_locations.unsigned_integer(below(number));
+  void write_location(std::size_t number) {
+    if (number != 0 && random_below(2) == 0) {
+      draft_.source_locations.unsigned_integer(random_below(number));
       return;
     }
     put(draft_.source_locations, {samples::location("/home/ada/task.py", 2)});
   }
 
-  // Behind them, references have numbers of their own.
-  void definitions() {
-    constexpr std::size_t kCount = 4;  // Where the number of shared positions stands.
-    const std::size_t count = below(4);
+  // After the definitions, references are numbered from 0 again.
+  void write_definitions() {
+    constexpr std::size_t kCount = 4;  // The offset of the number of shared positions.
+    const std::size_t count = random_below(4);
     out_.node(NodeTag::kDefinitions, 3);
     out_.unsigned_integer(0);
     out_.array(count);
-    for (std::size_t i = 0; i < count; ++i) value(Rule::kObject, kDepth);
+    for (std::size_t i = 0; i < count; ++i) write_value(Rule::kObject, kDepth);
     first_number_ = draft_.shared.size();
     Bytes bytes = out_.take();
     bytes[kCount] = static_cast<std::uint8_t>(first_number_);
@@ -67,14 +67,14 @@ class RandomPayload {
     for (Target& target : targets_) target.number = UINT64_MAX;
   }
 
-  // False if nothing fits.
-  bool reference(Rule rule) {
+  // Writes a reference to an object that fits the rule; false if there is none.
+  bool write_reference(Rule rule) {
     const auto fits = [&](const Target& target) {
       return is_object(rule) || target.rule == rule;
     };
     const auto count = std::ranges::count_if(targets_, fits);
     if (count == 0) return false;
-    auto chosen = below(static_cast<std::size_t>(count));
+    auto chosen = random_below(static_cast<std::size_t>(count));
     for (Target& target : targets_) {
       if (!fits(target) || chosen-- != 0) continue;
       if (target.number == UINT64_MAX) {
@@ -87,36 +87,36 @@ class RandomPayload {
     return true;
   }
 
-  void value(Rule rule, int depth) {
+  void write_value(Rule rule, int depth) {
     const std::uint64_t position = out_.size();
     if (is_referable(rule)) {
-      if (below(8) == 0 && reference(rule)) return;
+      if (random_below(8) == 0 && write_reference(rule)) return;
       targets_.push_back({position, is_object(rule) ? Rule::kObject : rule});
     }
     switch (rule) {
       case Rule::kObjectOrEmpty:
-        if (below(3) == 0) return out_.singleton(wire::Singleton::kEmpty);
-        return object(depth);
+        if (random_below(3) == 0) return out_.singleton(wire::Singleton::kEmpty);
+        return write_object(depth);
       case Rule::kTextOrNil:
       case Rule::kIdOrNil:
       case Rule::kModuleOrNil:
-        if (below(3) == 0) return out_.nil();
+        if (random_below(3) == 0) return out_.nil();
         if (rule == Rule::kTextOrNil) return out_.text("name");
         if (rule == Rule::kIdOrNil) return out_.binary(Bytes(16, 0xab));
-        return out_.index(ExtType::kModule, below(2));
+        return out_.index(ExtType::kModule, random_below(2));
       case Rule::kText:
         return out_.text("name");
       case Rule::kBoolean:
-        return out_.boolean(below(2) != 0);
+        return out_.boolean(random_below(2) != 0);
       case Rule::kBinary:
-        return out_.binary(Bytes(below(20), 0xab));
+        return out_.binary(Bytes(random_below(20), 0xab));
       case Rule::kUnsigned:
-        return out_.unsigned_integer(below(300));
+        return out_.unsigned_integer(random_below(300));
       case Rule::kCodeIndex:
         ++code_uses_;
         return out_.unsigned_integer(0);
       case Rule::kNamespace:
-        return node(envelope::shape_of(NodeTag::kNamespace), depth);
+        return write_node(envelope::shape_of(NodeTag::kNamespace), depth);
       case Rule::kCell:
         return out_.node(NodeTag::kCell, 0);
       case Rule::kObjects:
@@ -124,38 +124,38 @@ class RandomPayload {
       case Rule::kObjectsOrEmpty:
       case Rule::kPairs:
       case Rule::kNamedObjects:
-        return container(rule, depth);
+        return write_container(rule, depth);
       case Rule::kFunctionFields:
-        return function_fields(depth);
+        return write_function_fields(depth);
       default:
-        return object(depth);
+        return write_object(depth);
     }
   }
 
-  void container(Rule rule, int depth) {
+  void write_container(Rule rule, int depth) {
     const envelope::Contents contents = envelope::contents_of(rule);
     const bool is_map = rule == Rule::kPairs || rule == Rule::kNamedObjects;
-    const std::size_t count = depth > 0 ? below(4) : 0;
+    const std::size_t count = depth > 0 ? random_below(4) : 0;
     is_map ? out_.map(count) : out_.array(count);
     for (std::size_t i = 0; i < count; ++i) {
-      if (is_map) value(contents.even, depth - 1);
-      value(contents.odd, depth - 1);
+      if (is_map) write_value(contents.even, depth - 1);
+      write_value(contents.odd, depth - 1);
     }
   }
 
-  void function_fields(int depth) {
+  void write_function_fields(int depth) {
     std::vector<std::uint64_t> fields;
     for (std::uint64_t i = 0; i < envelope::kFunctionParts.size(); ++i) {
-      if (below(3) == 0) fields.push_back(i);
+      if (random_below(3) == 0) fields.push_back(i);
     }
     out_.map(fields.size());
     for (const std::uint64_t field : fields) {
       out_.unsigned_integer(field);
-      value(envelope::function_part(field)->rule, depth - 1);
+      write_value(envelope::function_part(field)->rule, depth - 1);
     }
   }
 
-  // It holds other bytes then: as many sevens as kStoredItems has.
+  // Replaces the bytes of a buffer by the compressed bytes of kStoredItems.
   static void compress(BufferParts& buffer) {
     static constexpr std::uint8_t kFrame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20,
                                               100,  0x23, 3,    0,    7};
@@ -164,48 +164,50 @@ class RandomPayload {
     buffer.compression = Compression{wire::CompressionMethod::kZstd, 1};
   }
 
-  // One that is there already, or one more.
-  void stored() {
-    const std::size_t number = below(draft_.buffers.size() + 1);
+  // Writes a reference to a stored buffer, an existing or a new one.
+  void write_stored() {
+    const std::size_t number = random_below(draft_.buffers.size() + 1);
     if (number == draft_.buffers.size()) {
-      const auto kind = static_cast<wire::BufferKind>(below(5));
-      const std::size_t size = 1 + below(kStoredItems.size());
+      const auto kind = static_cast<wire::BufferKind>(random_below(5));
+      const std::size_t size = 1 + random_below(kStoredItems.size());
       draft_.buffers.push_back({kind, BytesView(kStoredItems).first(size)});
-      if (below(2) == 0) draft_.buffers.back().format = "<i";
-      if (below(2) == 0) draft_.buffers.back().shape = kStoredShape;
-      if (below(4) == 0) compress(draft_.buffers.back());
+      if (random_below(2) == 0) draft_.buffers.back().format = "<i";
+      if (random_below(2) == 0) draft_.buffers.back().shape = kStoredShape;
+      if (random_below(4) == 0) compress(draft_.buffers.back());
     }
     put(out_, {samples::stored(number)});
   }
 
-  void node(const envelope::Shape& shape, int depth) {
-    if (shape.tag == NodeTag::kStored) return stored();
+  void write_node(const envelope::Shape& shape, int depth) {
+    if (shape.tag == NodeTag::kStored) return write_stored();
     const std::size_t max_count =
         shape.max_count == envelope::kMany ? 3 : shape.max_count;
-    const std::size_t count = shape.min_count + below(max_count - shape.min_count + 1);
+    const std::size_t count =
+        shape.min_count + random_below(max_count - shape.min_count + 1);
     out_.node(shape.tag, count);
-    for (std::size_t i = 0; i < count; ++i) value(shape.part(i)->rule, depth - 1);
+    for (std::size_t i = 0; i < count; ++i) write_value(shape.part(i)->rule, depth - 1);
   }
 
-  void object(int depth) {
-    if (depth <= 0 || below(4) == 0) return leaf();
-    switch (below(6)) {
+  void write_object(int depth) {
+    if (depth <= 0 || random_below(4) == 0) return write_leaf();
+    switch (random_below(6)) {
       case 0:
-        return container(Rule::kObjects, depth);
+        return write_container(Rule::kObjects, depth);
       case 1:
-        return container(Rule::kPairs, depth);
+        return write_container(Rule::kPairs, depth);
       default:
-        // The last two are no objects: a payload, and what stands for a definition.
-        return node(envelope::kShapes[below(envelope::kShapes.size() - 2)], depth);
+        // The last two are no objects: kDefinitions and kDefinitionHash.
+        return write_node(envelope::kShapes[random_below(envelope::kShapes.size() - 2)],
+                          depth);
     }
   }
 
-  void leaf() {
-    switch (below(9)) {
+  void write_leaf() {
+    switch (random_below(9)) {
       case 0:
         return out_.nil();
       case 1:
-        return out_.integer(static_cast<std::int64_t>(below(1000)) - 500);
+        return out_.integer(static_cast<std::int64_t>(random_below(1000)) - 500);
       case 2:
         return out_.real(0.5);
       case 3:
@@ -219,7 +221,7 @@ class RandomPayload {
       case 7:
         return out_.singleton(wire::Singleton::kEllipsis);
       default:
-        return out_.index(ExtType::kModule, below(2));
+        return out_.index(ExtType::kModule, random_below(2));
     }
   }
 

@@ -22,12 +22,12 @@ inline std::array<std::uint8_t, 32> strong_digest_of(BytesView bytes) {
   return hash.hash();
 }
 
-// What seal() needs, owned.
+// The arguments of seal(), with the memory that they point to.
 struct Draft {
   Draft() = default;
   explicit Draft(const Tokens& value) { put(payload, value); }
 
-  // Notes the place of what follows, which is referred to.
+  // Records the position of the next value, to which references may be written.
   Token here() {
     return [this](Writer& out) { shared.push_back(out.size()); };
   }
@@ -61,7 +61,7 @@ struct Draft {
   }
 };
 
-// Fields of a code body, each of which a test may spoil.
+// Fields of a code body, each of which a test may make invalid.
 struct BodyDraft {
   std::uint32_t argument_count = 1;
   std::uint32_t positional_only_count = 0;
@@ -78,7 +78,7 @@ struct BodyDraft {
     Writer out;
     put(out, {array(wire::kCodeFieldCount), argument_count, positional_only_count, 0, 2,
               3, name, name, binary(instructions)});
-    write_constants ? write_constants(out) : write_usual_constants(out);
+    write_constants ? write_constants(out) : write_default_constants(out);
     out.array(names.size());
     for (const std::string& each : names) out.text(each);
     out.array(local_names.size());
@@ -87,7 +87,7 @@ struct BodyDraft {
     return out.take();
   }
 
-  void write_usual_constants(Writer& out) const {
+  void write_default_constants(Writer& out) const {
     put(out,
         {array(nested_hash.empty() ? 2 : 3), kNil, node(NodeTag::kTuple, 2), 1, "one"});
     if (!nested_hash.empty()) out.extension(ExtType::kCode, nested_hash);
@@ -102,8 +102,8 @@ inline Bytes hash_of(const Bytes& body) {
 // {"answer": 42}
 inline void fill_with_data(Draft& draft) { put(draft.payload, {map(1), "answer", 42}); }
 
-// A list of a function that needs two modules and holds an inner one, and the function
-// again.
+// A list of a function, which needs two modules and has a nested function, and of a
+// reference to it.
 inline void fill_with_function(Draft& draft) {
   draft.manifest.imports = {
       {"json", ImportTime::kLoad, "json.dumps", "f", "/home/ada/task.py", 3},
@@ -139,8 +139,7 @@ inline void fill_with_buffers(Draft& draft) {
       {wire::BufferKind::kWritable, kStoredItems, "B", kStoredShape, true}};
 }
 
-// Puts the digest that belongs to the bytes before it at the end of an envelope that is
-// not signed.
+// Sets the digest of an unsigned envelope to that of the bytes before it.
 inline void fit_digest(Bytes& bytes) {
   const std::size_t covered = bytes.size() - 11;
   const auto digest = base::digest_of(BytesView(bytes).first(covered));

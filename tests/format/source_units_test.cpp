@@ -65,7 +65,7 @@ struct CodeDraft : Draft {
 std::string verdict_on(const Tokens& sources) {
   CodeDraft draft;
   put(draft.sources, sources);
-  return told_of(draft);
+  return verdict_name(draft);
 }
 
 std::string verdict_on_unit(const UnitDraft& unit) {

@@ -63,7 +63,7 @@ struct TaskDraft : Draft {
   std::size_t starts[2] = {};
 };
 
-// Of which the views point into `bytes`.
+// Its views point into `bytes`.
 inline VerifiedEnvelope sound_envelope(const Bytes& bytes) {
   return verify(open_whole(bytes).value()).value();
 }

@@ -4,7 +4,7 @@
 //
 //   put(draft.payload, {array(3), "text", 7, reference(0)});
 //
-// Counts are those that a test says, so that they can be wrong.
+// Tests choose the counts themselves, so that counts can be wrong.
 
 #include <concepts>
 #include <cstddef>
@@ -27,7 +27,7 @@ using wire::ExtType;
 using wire::NodeTag;
 using wire::Writer;
 
-// One value of msgpack, the head of a container, or several of those.
+// A msgpack value, the head of a container, or several of these.
 class Token {
  public:
   Token(std::nullptr_t) : write_([](Writer& out) { out.nil(); }) {}
@@ -98,7 +98,7 @@ inline Token reference(std::uint64_t number) {
   return [=](Writer& out) { out.index(ExtType::kReference, number); };
 }
 
-// Of the manifest, by its number there.
+// A module, by its number in the manifest.
 inline Token module_of(std::uint64_t number) {
   return [=](Writer& out) { out.index(ExtType::kModule, number); };
 }
@@ -135,11 +135,11 @@ inline Tokens function_head(std::uint64_t body, std::size_t fields) {
   return {node(NodeTag::kFunction, 4), body, main_namespace(), array(0), map(fields)};
 }
 
-// What stands behind the arguments of an object that has no state and no items.
+// The end of a node kObject after its arguments, without state and items.
 inline Tokens object_end() { return {kNil, array(0), map(0)}; }
 
-// `file`: null where it is that of the code around; `nested`: how many locations
-// follow.
+// `file`: null if it is that of the enclosing code. `nested`: the number of locations
+// that follow.
 inline Tokens location(const char* file, std::int64_t line = 1, Bytes table = {},
                        std::size_t nested = 0) {
   const Token name = file != nullptr ? Token(file) : kNil;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What verify() says of a draft.
+// The results of verify() for drafts.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ inline Result<void> verdict_on(const Draft& draft, const Limits& limits = {}) {
 }
 
 // "sound", or the name of the error.
-inline std::string told_of(const Draft& draft) {
+inline std::string verdict_name(const Draft& draft) {
   const Result<void> verdict = verdict_on(draft);
   return verdict ? "sound" : std::string(name_of(verdict.error().code));
 }

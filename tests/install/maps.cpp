@@ -22,7 +22,7 @@ int main() {
   const auto offset = waybill::find_part(*envelope, "['run']['steps']");
   if (!offset) return 3;
   const waybill::Part part = waybill::describe_part(*envelope, *offset);
-  if (part.array) {  // Of NumPy or PyTorch: its items lie in the file.
+  if (part.array) {  // An array of NumPy or PyTorch: its items are in the file.
     std::printf("%s, %zu bytes\n", part.array->item.c_str(), part.array->bytes.size());
   }
   // Plain data beside code and arrays is read by itself.

@@ -1,4 +1,4 @@
-// What a shared library has of waybill: libsodium is in there too.
+// A shared library that contains waybill and libsodium.
 
 #include "waybill/envelope.h"
 #include "waybill/signature.h"

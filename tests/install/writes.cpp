@@ -1,4 +1,4 @@
-// Writes an array among plain data to a file, and finds it where it lies there.
+// Writes an array among plain data to a file, and finds it in the mapped file.
 
 #include <cstdio>
 #include <fstream>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs the same in several threads that start together.
+// Runs a function in several threads that start together.
 
 #include <barrier>
 #include <functional>
@@ -11,8 +11,8 @@ namespace waybill::test {
 
 inline constexpr int kThreads = 4;
 
-// Calls `work` with 0, 1, … in a thread for each, all of which are there before the
-// first begins. Returns when all have ended. What `work` throws ends the program.
+// Calls `work` with 0, 1, … in a thread for each. All threads are started before the
+// first call. Returns when all have ended. An exception of `work` ends the program.
 inline void at_once(const std::function<void(int)>& work) {
   std::barrier start(kThreads);
   std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Keys of tests. The first three Ed25519 ones are those of RFC 8032, section 7.1.
+// Keys for tests. The Ed25519 keys are those of RFC 8032, section 7.1.
 
 #include <string>
 
@@ -18,7 +18,7 @@ inline Bytes bytes_of(std::string_view digits) {
   return bytes;
 }
 
-// Base64 by hand: libsodium's is what is tested.
+// Base64 by hand: the tested code uses that of libsodium.
 inline std::string base64_of(const Bytes& bytes) {
   constexpr char kDigits[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -134,7 +134,7 @@ std::string verdict_on_locations(const Tokens& locations,
   }
   draft.code.push_back(BodyDraft().body());
   put(draft.source_locations, locations);
-  return told_of(draft);
+  return verdict_name(draft);
 }
 
 TEST(VerifyLocations, WantsOneForEachUseOfCode) {
@@ -163,7 +163,7 @@ TEST(VerifyLocations, LetsANestedOneRepeatAnEarlierOne) {
     draft.code.push_back(outer.body());
     put(draft.source_locations,
         {array(2), location("a.py"), location("a.py", 1, {}, 1), number});
-    return told_of(draft);
+    return verdict_name(draft);
   };
 
   EXPECT_EQ(verdict_on_nested(0), "sound");

@@ -21,14 +21,14 @@ std::string verdict_on_payload(const Tokens& payload,
                             {"os", ImportTime::kCall, "os", "", "", 0}};
   draft.shared = std::move(shared);
   put(draft.payload, payload);
-  return told_of(draft);
+  return verdict_name(draft);
 }
 
 std::string verdict_on_body(const BodyDraft& body) {
   Draft draft;
   draft.code.push_back(body.body());
   draft.payload.nil();
-  return told_of(draft);
+  return verdict_name(draft);
 }
 
 TEST(Verify, AcceptsTheSamples) {
@@ -85,7 +85,7 @@ std::string verdict_on_stored(const std::vector<std::int64_t>& numbers) {
   for (const std::int64_t number : numbers) {
     put(draft.payload, {node(NodeTag::kStored, 1), number});
   }
-  return told_of(draft);
+  return verdict_name(draft);
 }
 
 TEST(Verify, StoredBuffersAreNumberedInOrderOfFirstUse) {
@@ -260,7 +260,7 @@ TEST(Verify, RefusesFunctionFieldsTwiceOrUnknown) {
   const auto verdict_on_fields = [](std::uint64_t one, std::uint64_t other) {
     Draft draft({function_head(0, 2), one, kNil, other, kNil});
     draft.code.push_back(BodyDraft().body());
-    return told_of(draft);
+    return verdict_name(draft);
   };
   EXPECT_EQ(verdict_on_fields(2, 3), "sound");
   EXPECT_EQ(verdict_on_fields(2, 2), "malformed");

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     RenameRules = Mapping[str, str] | Renames
 
 #: The options that differ from their defaults, by name, as converted by
-#: ``Option.convert``. The extension checks whether it is empty, and
-#: reads ``source`` if that is all.
+#: ``Option.convert``. The extension checks whether it is empty, and reads ``source`` if
+#: that is the only option.
 OPTIONS: dict[str, Any] = {}
 
 
-def chosen(name: str, given: Any = None) -> Any:
+def option_value(name: str, given: Any = None) -> Any:
     """The value of an option for a call: its argument, or if that is None, the value
     set for the process. Raises ValueError or TypeError for an invalid argument."""
     return OPTIONS.get(name) if given is None else TABLE[name].convert(given)
@@ -138,7 +138,7 @@ def _convert_bound(bound: Any) -> int:
 
 def _convert_trace(trace: Any) -> Any:
     if not callable(trace):
-        raise TypeError("trace should be callable, or None")
+        raise TypeError(f"trace should be callable, or None, got {trace!r}")
     return trace
 
 
@@ -196,11 +196,11 @@ TABLE: Mapping[str, Option] = {
 }
 
 
-def chosen_options(
+def option_values(
     table: Mapping[str, Option], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The options in ``table`` that are not None, for a call with these arguments; see
-    ``chosen``. Raises TypeError for an argument that is not in the table."""
+    ``option_value``. Raises TypeError for an argument that is not in the table."""
     options = {}
     # Not items(): CPython 3.11 crashes there if memory runs out.
     for name in OPTIONS:

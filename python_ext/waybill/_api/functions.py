@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from waybill import _core
 from waybill._api import lazy
-from waybill._api.configuration import DECODING, ENCODING, chosen, chosen_options
+from waybill._api.configuration import DECODING, ENCODING, option_value, option_values
 from waybill._api.load_options import load_options_of
 from waybill._api.named_tuples import NamedTuple
 from waybill._modules.by_value import with_registered
@@ -83,7 +83,7 @@ def dumps_with(
 ) -> bytes:
     """``dumps`` with other options than engines use; called by the extension."""
     encoding = encode_options(protocol, **options)
-    limit = chosen("warn_above", warn_above)
+    limit = option_value("warn_above", warn_above)
     data = _core.encode(obj, encoding)
     if limit and len(data) > limit:
         warn_of_size(len(data), obj, encoding, warn_above is not None)
@@ -99,7 +99,7 @@ def chunks_with(
 ) -> list[Buffer]:
     """``dumps`` as a list of consecutive bytes-like objects; see ``encode_chunks``."""
     encoding = encode_options(protocol, **options)
-    limit = chosen("warn_above", warn_above)
+    limit = option_value("warn_above", warn_above)
     chunks = _core.encode_chunks(obj, encoding)
     if limit and (size := size_of(chunks)) > limit:
         warn_of_size(size, obj, encoding, warn_above is not None)
@@ -132,7 +132,7 @@ def encode_options(
 ) -> dict[str, Any]:
     """The options of ``encode``, checked, without the hooks of a Pickler."""
     check_protocol(protocol, buffer_callback)
-    encoding = chosen_options(ENCODING, options)
+    encoding = option_values(ENCODING, options)
     encoding["buffer_callback"] = buffer_callback
     encoding["by_value"] = with_registered(encoding.get("by_value"))
     return encoding
@@ -152,9 +152,10 @@ def prepare(
     their prepared state, too.
 
     Options are those of ``dumps``, without ``buffer_callback``. If the function alone
-    is larger than ``warn_above``, the warning is issued now, and later for calls whose
-    arguments are larger; else for calls that are larger. Raises EncodeError for a
-    function that cannot be sent, and TypeError for an object that is not callable.
+    is larger than ``warn_above``, a warning is issued now, and then for calls whose
+    arguments are larger; otherwise for calls whose payloads are larger. Raises
+    EncodeError for a function that cannot be sent, and TypeError for an object that is
+    not callable.
     """
     if "buffer_callback" in options:
         raise TypeError(
@@ -162,7 +163,7 @@ def prepare(
             "buffers in its payload"
         )
     encoding = encode_options(**options)
-    limit = chosen("warn_above", warn_above)
+    limit = option_value("warn_above", warn_above)
 
     def warn(size: int, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
         call = function, args, kwargs
@@ -198,10 +199,10 @@ def decode_options(
 
     ``data``: the whole payload; None if it is not in one buffer.
     """
-    decoding = chosen_options(DECODING, options)
+    decoding = option_values(DECODING, options)
     if buffers is not None:
         decoding["buffers"] = iter(buffers)
-    if chosen("code", code):
+    if option_value("code", code):
         decoding["opaque"] = lazy.load("_kinds.opaque").Payload(data)
     decoding["load_options"] = load_options_of(policy, keys, limits)
     return decoding

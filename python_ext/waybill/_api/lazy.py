@@ -42,13 +42,13 @@ _package = sys.modules[__name__.partition(".")[0]]
 _loaded: dict[str, ModuleType] = {}
 
 
-def load(topic: str) -> ModuleType:
+def load(submodule: str) -> ModuleType:
     """A module of this package, the same one even if sys.modules has changed. The
     extension calls it, too."""
-    module = _loaded.get(topic)
+    module = _loaded.get(submodule)
     if module is None:
         # The import lock lets only one of several threads load it.
-        module = _loaded.setdefault(topic, _import(topic))
+        module = _loaded.setdefault(submodule, _import(submodule))
     return module
 
 
@@ -60,19 +60,19 @@ def find(name: str) -> Any:
             name=name,
             obj=_package,
         )
-    topic, name_there = NAMES[name]
-    module = load(topic)
+    submodule, name_there = NAMES[name]
+    module = load(submodule)
     return getattr(module, name_there) if name_there else module
 
 
-def _import(topic: str) -> ModuleType:
-    name = f"{_package.__name__}.{topic}"
+def _import(submodule: str) -> ModuleType:
+    name = f"{_package.__name__}.{submodule}"
     if sys.modules.get(_package.__name__) is _package:
-        return __import__(name, fromlist=[topic])
-    # An import would start at the package, which is now another one or none.
+        return __import__(name, fromlist=[submodule])
+    # An import would use the package in sys.modules, which is another one or missing.
     from importlib.util import module_from_spec
 
-    *folders, _ = topic.split(".")
+    *folders, _ = submodule.split(".")
     path = ["/".join((entry, *folders)) for entry in _package.__path__]
     specs = (finder.find_spec(name, path) for finder in sys.meta_path)
     spec = next(filter(None, specs), None)

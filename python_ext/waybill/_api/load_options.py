@@ -6,7 +6,7 @@ Policies, limits and keys are in security.py.
 from __future__ import annotations
 
 from waybill import _core
-from waybill._api.configuration import TABLE, chosen
+from waybill._api.configuration import TABLE, option_value
 from waybill.security import KeyRing, Limits, Policy
 
 #: A policy for data alone: str, bytes, numbers, lists, tuples, dicts, sets and other
@@ -20,7 +20,11 @@ def load_options_of(
     policy: Policy | None, keys: KeyRing | None, limits: Limits | None
 ) -> LoadOptions | None:
     """The load options: arguments of a call, else options of the process; or None."""
-    options = chosen("policy", policy), chosen("keys", keys), chosen("limits", limits)
+    options = (
+        option_value("policy", policy),
+        option_value("keys", keys),
+        option_value("limits", limits),
+    )
     return None if options == (None, None, None) else options
 
 
@@ -32,10 +36,10 @@ def restrict(
 ) -> None:
     """Applies these options to every later load in this process.
 
-    They add to the options of a load: all policies must allow it, a key of each ring
-    must have signed it, and the lowest limits apply. This cannot be undone, in no
-    interpreter and not by importing the module again; further calls add to it. Forked
-    processes inherit it, others do not.
+    They add to the options of a load: all policies must allow the payload, a key of
+    each ring must have signed it, and the lowest limits apply. Nothing undoes this:
+    neither another interpreter nor another import of the module. Further calls add
+    options. Forked processes inherit them, other processes do not.
     """
     given = {"policy": policy, "keys": keys, "limits": limits}
     if not any(value is not None for value in given.values()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from waybill import _core
-from waybill._api.configuration import chosen
+from waybill._api.configuration import option_value
 from waybill._api.functions import decode_options, encode_options, size_of, warn_of_size
 from waybill._modules.by_value import with_registered
 from waybill._streams.files import write_all, write_chunks, writes_synchronously
@@ -45,10 +45,10 @@ class Pickler:
             raise TypeError("file must have a 'write' attribute") from None
         self._takes_chunks = writes_synchronously(self._write)
         self._options = encode_options(protocol, **options)
-        self._by_value = chosen("by_value", by_value)
+        self._by_value = option_value("by_value", by_value)
         #: The application field of the payloads from now on.
         self.application = self._options.get("application", b"")
-        self._warn_above = chosen("warn_above", warn_above)
+        self._warn_above = option_value("warn_above", warn_above)
         self._has_own_limit = warn_above is not None
         #: The objects of earlier payloads; may be passed to another Pickler.
         self.memo = PicklerMemo()
@@ -136,7 +136,7 @@ class PicklerMemo:
         self._is_uncertain = False
 
     def commit(self, number: int, is_recorded: bool) -> None:
-        """Ends a payload that was written. ``number``: ``payloads`` at its begin."""
+        """Ends a written payload. ``number``: ``payloads`` before ``begin``."""
         # There are more payloads if a reducer has used the same Pickler meanwhile.
         self._is_uncertain = not is_recorded or self.payloads != number
         self.payloads += 1
@@ -204,7 +204,7 @@ class Unpickler:
         decoding["persistent_load"] = getattr(self, "persistent_load", None)
         decoding["find_class"], decoding["history"] = find_class, memo
         for name in _CHOSEN_AT_LOAD:
-            decoding[name] = chosen(name)
+            decoding[name] = option_value(name)
         count = len(memo)
         try:
             return _core.decode_head(data, incoming.stored, None, True, decoding)

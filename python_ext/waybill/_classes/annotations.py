@@ -19,8 +19,8 @@ _ONLY_AST = 0x400
 _MAX_TEXTS = 2048
 _MAX_LENGTH = 1024
 
-#: Modules of the types of generic types.
-_GENERIC = ("types", "typing", "collections.abc")
+#: Modules with the types of generic aliases, such as ``list[int]``.
+_ALIAS_MODULES = ("types", "typing", "collections.abc")
 
 #: A cache: code by string; None for strings without names.
 CODES: dict[str, CodeType | None] = {}
@@ -29,9 +29,9 @@ CODES: dict[str, CodeType | None] = {}
 def code_of_annotation(annotation: object, owner: Any = None) -> CodeType | None:
     """Code that loads the names in the strings of an annotation.
 
-    ``owner``: from 3.14 on the function whose annotations the first argument, a
-    function, returns. None if there are no names, or the string is not an expression.
-    The extension reads CODES before it calls this.
+    If ``owner`` is given (3.14 and later), ``annotation`` is the function that returns
+    the annotations of ``owner``, a function. Returns None if there are no names, or the
+    string is not an expression. The extension reads CODES before it calls this.
     """
     if owner is not None:
         annotation = _values_of(annotation, owner)
@@ -87,7 +87,7 @@ def _texts_in(annotation: object) -> list[str]:
             part = part.__forward_arg__
         if type(part) is str:
             found.append(part)
-        elif type(part).__module__ in _GENERIC:
+        elif type(part).__module__ in _ALIAS_MODULES:
             origin = getattr(part, "__origin__", None)
             if typing is None or origin is not typing.Literal:
                 arguments = getattr(part, "__args__", ())
@@ -119,7 +119,7 @@ def _code_of_expressions(texts: list[str]) -> CodeType | None:
             todo += _texts_of_tree(tree)
     if not expressions:
         return None
-    # A body that drops its values, so that none escapes.
+    # The body discards the values of the expressions, so that none escapes.
     body = "".join(f"\n {expression}" for expression in expressions)
     module = compile(f"def annotation():{body}\n", "<annotation>", "exec", 0, True)
     codes = [c for c in module.co_consts if type(c) is CodeType]

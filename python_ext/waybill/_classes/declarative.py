@@ -1,9 +1,9 @@
 """Declarative classes of SQLAlchemy: restores the declaration of a mapped class.
 
 Mapping a class replaces its declaration: columns and relationships become attributes
-that refer to mapper, registry and each other, none of which can be sent. Sent are the
-table, the arguments of the relationships, and the related classes; the receiver maps
-the class anew. The same holds for classes that a registry maps: decorated ones,
+that refer to mapper, registry and each other, none of which can be sent. The payload
+has the table, the arguments of the relationships, and the related classes; the receiver
+maps the class again. So it does with classes that a registry maps: decorated ones,
 dataclasses, and those mapped to a table by a call.
 
 The sender never imports SQLAlchemy: it is loaded if a class uses it.
@@ -106,7 +106,8 @@ def _take_properties(mapper, own, declared):
                 declared[attribute.key] = column
         else:
             raise TypeError(
-                f"{attribute} cannot be declared again; define it in a module"
+                f"{attribute} is neither a column nor a relationship, and cannot be "
+                "declared again by the receiver; define its class in a module"
             )
     return related
 
@@ -116,7 +117,7 @@ def _mapping_of(cls, manager, own, init):
     mapper, properties, options, defaults = manager.mapper, {}, {}, {}
     own.pop("__table__", None)
     for attribute in mapper.column_attrs:
-        # Dataclasses have such defaults from SQLAlchemy 2.1 on.
+        # Columns of dataclasses have this attribute from SQLAlchemy 2.1 on.
         default = getattr(attribute, "_default_scalar_value", None)
         if default is not None and attribute.key in own:
             defaults[attribute.key] = attribute.columns[0], default
@@ -152,10 +153,10 @@ def finish_mapping(cls, related_and_init):
     """Completes a mapping as the attribute `__mapper__` describes."""
     related, init = related_and_init
     manager = sys.modules["sqlalchemy.orm"].attributes.manager_of_class(cls)
-    # The mapper finds them by name when it is first used; until then they must live.
+    # The mapper finds related classes by name at its first use, so they must live.
     manager.mapper._waybill_related = related
     if init is not None:
-        # It may refer to its class, so it is set after the class is made.
+        # ``init`` may refer to its class, so it is set after the class is made.
         manager.original_init = init
         manager._instrument_init()
 

@@ -48,9 +48,9 @@ _TABLES = (
     "_value2member_map_",
 )
 # Attributes of members that EnumType sets; a flag caches its complement.
-_OF_MEMBERS = ("_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_")
+_MEMBER_ATTRIBUTES = ("_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_")
 
-# Data types whose content is the value of the member.
+# Data types for which the value of a member is its content.
 _SIMPLE = (int, str, bytes, float)
 
 
@@ -66,11 +66,11 @@ def enumeration_parts(cls, own, namespace):
     The attributes are those that the author defined besides the members, and, under
     ``_member_map_``, the state that __init__ or __new__ gave to each member.
     """
-    kind = _type_in_c(cls)
+    kind = _data_type_of(cls)
     contents, states = {}, {}
     for name, member in cls.__members__.items():
         content = _content(kind, member)
-        if not _is_usual(kind, content, member._value_):
+        if not _is_default_content(kind, content, member._value_):
             contents[name] = content
         if state := _state(member):
             states[name] = state
@@ -85,7 +85,7 @@ def enumeration_parts(cls, own, namespace):
     return own
 
 
-def _type_in_c(cls):
+def _data_type_of(cls):
     """The data type of the members: the first base whose __new__ is in C."""
     made_in_c = types.BuiltinFunctionType
     return next(c for c in cls.__mro__ if type(vars(c).get("__new__")) is made_in_c)
@@ -101,14 +101,14 @@ def _content(kind, member):
     return arguments[1:] if made is copyreg.__newobj__ else arguments
 
 
-def _is_usual(kind, content, value):
+def _is_default_content(kind, content, value):
     if kind is object:
         return True
     return kind in _SIMPLE and type(value) is kind and content == (value,)
 
 
 def _state(member):
-    state = {k: v for k, v in vars(member).items() if k not in _OF_MEMBERS}
+    state = {k: v for k, v in vars(member).items() if k not in _MEMBER_ATTRIBUTES}
     for name in copyreg._slotnames(type(member)):
         if hasattr(member, name):
             state[name] = getattr(member, name)
@@ -138,14 +138,14 @@ def body_of_members(namespace):
 
     def __new__(cls, *given):
         name, value = next(to_make)
-        return _made(cls, value, contents.get(name))
+        return _make_member(cls, value, contents.get(name))
 
     def __init__(self, *given):
         pass
 
     # Functions and classes become members only if member() marks them.
-    is_member = sys.modules["enum"].member
-    members = {name: is_member(value) for name, value in values.items()}
+    as_member = sys.modules["enum"].member
+    members = {name: as_member(value) for name, value in values.items()}
     return {**namespace, **members, "__new__": __new__, "__init__": __init__}
 
 
@@ -156,18 +156,18 @@ def values_in(namespace: dict[str, Any]) -> dict[str, Any]:
 
 def names_in(cls: Any, namespace: dict[str, Any]) -> frozenset[str]:
     """Names of these members; empty if the class is not an enumeration."""
-    is_one = isinstance(cls, type) and makes_enumerations(type(cls))
-    return frozenset(values_in(namespace) if is_one else ())
+    is_enumeration = isinstance(cls, type) and makes_enumerations(type(cls))
+    return frozenset(values_in(namespace) if is_enumeration else ())
 
 
 def _is_reserved(name):
     return len(name) > 2 and name[0] == name[-1] == "_"
 
 
-def _made(cls, value, content):
-    kind = _type_in_c(cls)
-    usual = () if kind is object else (value,)
-    member = kind.__new__(cls, *usual if content is None else content)
+def _make_member(cls, value, content):
+    kind = _data_type_of(cls)
+    default_content = () if kind is object else (value,)
+    member = kind.__new__(cls, *default_content if content is None else content)
     object.__setattr__(member, "_value_", value)
     return member
 
@@ -194,7 +194,7 @@ def _add_member(cls, name, value, content):
     # Does what EnumType does, and runs no code of the author.
     member = _member_with(cls, value)
     if member is None:
-        member = _made(cls, value, content)
+        member = _make_member(cls, value, content)
         object.__setattr__(member, "__objclass__", cls)
     if cls._member_map_.get(getattr(member, "_name_", None)) is not member:
         # The member is new, or is a combination of flags without a name.
@@ -211,10 +211,10 @@ def _add_member(cls, name, value, content):
         getattr(cls, "_unhashable_values_", []).append(value)
         getattr(cls, "_unhashable_values_map_", {}).setdefault(name, []).append(value)
     _set_masks(cls)
-    type.__setattr__(cls, name, _shown_as(cls, name, member))
+    type.__setattr__(cls, name, _attribute_for(cls, name, member))
 
 
-def _shown_as(cls, name, member):
+def _attribute_for(cls, name, member):
     """The attribute for a member; a redirect if a base has a property of its name."""
     hidden = [vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)]
     if not hidden or not isinstance(hidden[0], (property, types.DynamicClassAttribute)):
@@ -258,10 +258,10 @@ def remove_members(
             values = getattr(cls, table, [])
             values[:] = [value for value in values if value is not member._value_]
     _set_masks(cls)
-    return _put_back, (cls, before, attributes)
+    return _undo_removal, (cls, before, attributes)
 
 
-def _put_back(cls, tables, attributes):
+def _undo_removal(cls, tables, attributes):
     for name, table in tables.items():
         held = vars(cls)[name]
         held.clear()
@@ -312,7 +312,7 @@ def finish_members(cls):
     for name in ("__init__", "__new_member__"):
         type.__delattr__(cls, name)
     found = type(cls)._find_new_({}, cls._member_type_, cls.__bases__[-1])
-    _set_way_to_make(cls, found[0], found[2])
+    _set_member_constructor(cls, found[0], found[2])
 
 
 def set_enumeration_attribute(cls, name, value):
@@ -322,7 +322,7 @@ def set_enumeration_attribute(cls, name, value):
     else:
         setattr(cls, name, value)
         if name == "__new_member__":
-            _set_way_to_make(cls, value, True)
+            _set_member_constructor(cls, value, True)
 
 
 def set_states(cls: Any, states: dict[str, Any]) -> None:
@@ -343,8 +343,8 @@ def changed_states(states: dict[str, Any], before: Any) -> dict[str, Any]:
     return changed
 
 
-def _set_way_to_make(cls, function, takes_value):
-    # Used to make derived classes and pseudo-members.
+def _set_member_constructor(cls, function, takes_value):
+    # EnumType makes derived classes and pseudo-members with these attributes.
     type.__setattr__(cls, "_new_member_", function)
     type.__setattr__(cls, "_use_args_", takes_value)
 

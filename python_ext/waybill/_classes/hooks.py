@@ -1,7 +1,8 @@
 """Makes classes without calling hooks of their bases.
 
-The effects of an ``__init_subclass__``, or of a metaclass in Python, at the sender are
-attributes of the class. Tested by tests/python/classes/test_class_hooks.py.
+An ``__init_subclass__``, or a metaclass in Python, ran at the sender. Its effects are
+attributes of the class, which the payload has.
+Tested by tests/python/classes/test_class_hooks.py.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import types
 
 from waybill._classes.identity import TRACKER
-from waybill._classes.parts import PLACES, adds
+from waybill._classes.parts import OFFSETS, adds_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def make_by_hooks(
     if is_hooked:
         try:
             if TRACKER.has_id(hooked):
-                return _make_shielded(name, bases, keywords, body, _SIEVES)
+                return _make_shielded(name, bases, keywords, body, _SHIELDS_BY_VALUE)
             return types.new_class(name, bases, dict(keywords), body)
         except (MemoryError, RecursionError):
             raise
@@ -66,13 +67,13 @@ def _shields_with(hook: Callable[..., None]) -> tuple[type, type]:
     return type("_Shield", (), scope), type("_Shield", (), {"__slots__": (), **scope})
 
 
-#: For bases whose __init_subclass__ must not run, and for bases by value.
+#: Shields that run no hook, and shields that run only the hook of an imported base.
 _SHIELDS = _shields_with(lambda cls, /, **keywords: None)
-_SIEVES = _shields_with(_skip_hooks_by_value)
+_SHIELDS_BY_VALUE = _shields_with(_skip_hooks_by_value)
 
 
 def _hooked_base(bases: tuple[Any, ...]) -> Any:
-    """The first class with an __init_subclass__ for these bases; None if none has."""
+    """The first class with an __init_subclass__ for these bases, or None."""
     for base in types.resolve_bases(bases):
         for cls in base.__mro__[:-1]:
             if "__init_subclass__" in vars(cls):
@@ -88,7 +89,7 @@ def _make_shielded(
     shields: tuple[type, type],
 ) -> Any:
     own = types.resolve_bases(bases)
-    for shield in _fitting(shields, own[0]):
+    for shield in _fitting_shields(shields, own[0]):
         try:
             made = types.new_class(name, (shield, *bases), dict(keywords), body)
             set_plainly = plain_method(type(made), "__setattr__")
@@ -108,15 +109,15 @@ def _has_room_of_shield(made: Any, bases: tuple[Any, ...]) -> bool:
     slots = vars(made).get("__slots__")
     if slots is None:
         return False
-    asked = (slots,) if isinstance(slots, str) else tuple(slots)
-    return any(place not in asked and adds(made, place, bases) for place in PLACES)
+    own = (slots,) if isinstance(slots, str) else tuple(slots)
+    return any(place not in own and adds_place(made, place, bases) for place in OFFSETS)
 
 
-def _fitting(shields: tuple[type, type], base: Any) -> Iterator[Any]:
+def _fitting_shields(shields: tuple[type, type], base: Any) -> Iterator[Any]:
     """The shields, then one with the layout of a base.
 
-    CPython demands that both add the same slots to one and the same class, which for
-    most generic classes is Generic or Protocol.
+    To replace a shield by the base, CPython demands that both add the same slots to the
+    same class, which for most generic classes is Generic or Protocol.
     """
     yield from shields
     while _layout(base) != _layout(object):

@@ -51,10 +51,10 @@ class Tracker:
 
         found, number = content_hash(obj, True, False), 0
         if isinstance(obj, type):
-            number = self._number_of(obj)
-            if self._is_of_another(_add(found, number), obj):
+            number = self._distance_of(obj)
+            if self._is_id_of_another(_add(found, number), obj):
                 gc.collect(1)  # Classes are in cycles: most equal ones are garbage.
-            while self._is_of_another(_add(found, number), obj):
+            while self._is_id_of_another(_add(found, number), obj):
                 number += 1
             found = _add(found, number)
             self._objects[found] = self._reference(obj, found)
@@ -63,11 +63,11 @@ class Tracker:
         self._remember(obj, found, is_home, number)
         return found
 
-    def _is_of_another(self, identity: bytes, obj: object) -> bool:
+    def _is_id_of_another(self, identity: bytes, obj: object) -> bool:
         found = self._live_object(identity)
         return found is not None and found is not obj
 
-    def _number_of(self, cls: type) -> int:
+    def _distance_of(self, cls: type) -> int:
         """The distance of the id of a class from its content hash, from those of its
         bases: classes of equal content and other bases must not share an id."""
         from waybill._classes.parts import is_made_in_c
@@ -81,13 +81,13 @@ class Tracker:
                 number += _MAX_TWINS * self._ids[id(base)][3]
         return number
 
-    def text_id_of(self, cls: type, is_asked: bool) -> bytes | None:
+    def text_id_of(self, cls: type, is_source_sent: bool) -> bytes | None:
         """The source id of a class, equal in all versions of Python: the received one,
         or a hash of the source at the first call. None if it has no source."""
         entry = find_entry(self._texts, cls)
         if entry is not None:
-            return entry[1] if is_asked or not self.is_home(cls) else None
-        if not is_asked or not self.is_home(cls):
+            return entry[1] if is_source_sent or not self.is_home(cls) else None
+        if not is_source_sent or not self.is_home(cls):
             return None
         from waybill._core import source_hash
 
@@ -115,7 +115,7 @@ class Tracker:
         entry = find_entry(self._ids, cls)
         return entry[1] if entry is not None else None
 
-    def sent(self, identity: bytes, obj: object) -> None:
+    def record_sent(self, identity: bytes, obj: object) -> None:
         """Records that the id in a payload means this object."""
         if self._live_object(identity) is obj:
             return
@@ -147,10 +147,10 @@ class Tracker:
         return _add(content_hash(obj, True, False), number) == identity
 
     def leave_home(self) -> None:
-        """In a forked child: all classes were made by another process."""
+        """In a forked child: marks all classes as made by another process."""
         from waybill._core import clear_caches
 
-        clear_caches()  # Caches rely on the ids of classes not to change.
+        clear_caches()  # Caches assume that ids of classes do not change.
         for address in list(self._ids):
             reference, identity, _, number = self._ids[address]
             self._ids[address] = reference, identity, False, number
@@ -167,13 +167,13 @@ class Tracker:
             found = self._live_object(identity)
             if found is None:
                 # Each thread that gets the object does this: the first to close it must
-                # find the entry. From the moment it can be found it is not at home.
+                # find the entry. is_home() must be false once the object can be found.
                 place = self._objects, identity
                 reference = self._remember(opened, identity, False, 0, place)
                 self._objects[identity] = reference
                 return opened, False
-            # Another thread has closed its own object since, or it has got this one and
-            # has not closed it.
+            # Meanwhile another thread has closed an object of its own, or has claimed
+            # this object and not closed it yet.
             if opened is obj and found is not obj:
                 self._open.pop(identity, None)
         return found, identity not in self._open

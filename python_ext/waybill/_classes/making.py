@@ -58,9 +58,9 @@ def make_class(metaclass, name, bases, namespace, is_base_open):
 def _maker(metaclass):
     """A callable that makes classes of a metaclass.
 
-    The metaclass itself if it was imported and needs no keywords; else a function with
-    the behaviour of its nearest such base. The effects of the other bases at the sender
-    are attributes of the class.
+    Returns the metaclass itself if it was imported and needs no keywords; otherwise a
+    function that calls the methods of its nearest base of that sort. The effects of the
+    other bases at the sender are attributes of the class.
     """
     for base in metaclass.__mro__:
         own = [vars(base).get(name) for name in ("__new__", "__init__")]
@@ -112,10 +112,10 @@ def delete_class_attribute(cls: Any, name: str) -> None:
 
 def finish_class(cls: Any) -> None:
     """Completes a class whose attributes are all set."""
-    # A library generates some methods of classes from another Python.
-    written = sys.modules.get("waybill._source.generated")
-    if written is not None:
-        written.finish_generated(cls)
+    # Libraries generate some methods of a class from another Python again.
+    generated = sys.modules.get("waybill._source.generated")
+    if generated is not None:
+        generated.finish_generated(cls)
     update = getattr(sys.modules.get("abc"), "update_abstractmethods", None)
     if update is not None:
         update(cls)

@@ -51,7 +51,7 @@ def sent_metadata(
 ) -> dict[str, Any]:
     """The METADATA of a class at its sender, by name, from the parts of its node."""
     metadata: dict[str, Any] = {}
-    if not bases:  # A call makes it, no class statement.
+    if not bases:  # A call made the class, not a class statement.
         for key in METADATA:
             metadata[key] = metadata_value(cls, key)
         return metadata

@@ -1,8 +1,8 @@
 """Classes by value: describes a class by its parts. `making` makes it from them.
 
 The extension loads these functions once. If memory runs out, CPython 3.11 leaks
-closures and generators and crashes in dict.items(): what every class passes through has
-none of these. Tested by tests/python/classes/test_classes.py and test_slots.py.
+closures and generators and crashes in dict.items(), so code that handles every class
+uses none of these. Tested by tests/python/classes/test_classes.py and test_slots.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Attributes that type(), the metaclass or copyreg adds; the author does not.
-GIVEN = frozenset(
+IMPLICIT_ATTRIBUTES = frozenset(
     {
         "__dict__",
         "__weakref__",
@@ -62,14 +62,14 @@ def class_parts(cls: Any) -> Any:
     # The names of the function of deferred annotations, and of its results, in 3.14.
     annotate = own.pop("__annotate_func__", None)
     evaluated = own.pop("__annotations_cache__", None)
-    if _is_nothing(own.get("__annotations__")):
+    if _is_empty_dict(own.get("__annotations__")):
         del own["__annotations__"]
     if getattr(annotate, "__module__", None) in ("typing", "dataclasses"):
         # Only this version of the library understands the function of a NamedTuple.
         evaluated, annotate = _evaluated(cls, annotate)
     if annotate is not None:
         own["__annotate__"] = annotate
-    elif evaluated is not None and not _is_nothing(evaluated):
+    elif evaluated is not None and not _is_empty_dict(evaluated):
         own["__annotations__"] = evaluated
     if declarative.is_declarative(cls) or declarative.is_mapped(own):
         declarative.declare_again(cls, own, namespace)
@@ -92,8 +92,8 @@ def _is_among(cls, classes):
     return id(cls) in map(id, classes)
 
 
-def _is_nothing(annotations):
-    # The value that Python adds when code reads __annotations__ of a class without.
+def _is_empty_dict(annotations):
+    # Python adds an empty dict when code reads __annotations__ of a class without any.
     return type(annotations) is dict and not annotations
 
 
@@ -101,7 +101,7 @@ def _own_attributes(cls):
     # A copy does not change: other threads may set attributes of the class, and Python
     # caches annotations in its dict.
     own = vars(cls).copy()
-    for name in GIVEN:
+    for name in IMPLICIT_ATTRIBUTES:
         own.pop(name, None)
     return own
 
@@ -154,13 +154,13 @@ def _order_attributes(own, is_generic):
     """The attributes in the order in which they are set."""
     places = {}
     for name in own:
-        # Attributes that typing and pydantic add come last among equals. They add them
-        # before all others.
-        is_given = is_generic and _is_of_typing(name, own[name])
-        is_given = is_given or name.startswith(
+        # Attributes that typing and pydantic add come last in their group: at a
+        # receiver, which sets the other attributes later, they were added first.
+        is_added = is_generic and _is_of_typing(name, own[name])
+        is_added = is_added or name.startswith(
             ("__pydantic_", "__private_attributes__")
         )
-        places[name] = _turn(own[name]), is_given, name if is_given else ""
+        places[name] = _group_of(own[name]), is_added, name if is_added else ""
     ordered = {}
     for name in sorted(places, key=places.get):
         ordered[name] = own[name]
@@ -192,8 +192,8 @@ _ABC = "collections.abc"
 
 
 def _is_of_unloaded_abc(cls):
-    """Whether a class is of collections.abc while that is not loaded. The interpreter
-    has the class in another module, and collections.abc will have the same."""
+    """Whether a class belongs to collections.abc, and that is not loaded. The class is
+    in _collections_abc, from which collections.abc will take it."""
     if _module_of(cls) != _ABC or _ABC in sys.modules:
         return False
     return vars(sys.modules["_collections_abc"]).get(cls.__name__) is cls
@@ -207,14 +207,14 @@ def _module_of(cls):
 def _place_of(cls):
     """The module and the name of a class made in C.
 
-    The names of types of views and iterators are wrong, and most are in no module.
+    View and iterator types have wrong names, and most of them are in no module.
     """
     # The interpreter makes types of typing for the syntax of PEP 695 without loading
     # typing, which has each of them under its name.
     if _module_of(cls) == "typing" and "typing" not in sys.modules:
         return "typing", cls.__name__
-    for home in (_module_of(cls), "_collections_abc", _UNNAMED):
-        if home is _UNNAMED:
+    for home in (_module_of(cls), "_collections_abc", _UNNAMED_TYPES):
+        if home is _UNNAMED_TYPES:
             __import__(home)
         module = sys.modules.get(home)
         for name, value in vars(module).copy().items() if module is not None else ():
@@ -223,18 +223,18 @@ def _place_of(cls):
     raise TypeError(f"{cls!r} is made in C and no module has it under a name")
 
 
-_UNNAMED = "waybill._kinds.unnamed_types"
+_UNNAMED_TYPES = "waybill._kinds.unnamed_types"
 
-_FEW = 100
+_MAX_PLAIN_ITEMS = 100
 _LOCKS = LockType, RLock
 LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
-def _turn(value):
+def _group_of(value):
     """The group of an attribute; groups are set in their order.
 
     An attribute, or an object that a method uses, may be an instance of the class, and
-    building it may need the groups before.
+    building that instance may need the attributes of earlier groups.
     """
     if _is_plain(value) or type(value) in _LOCKS:
         return 0
@@ -247,7 +247,7 @@ def _is_plain(value):
     if kind not in (dict, list, tuple, set, frozenset):
         return _is_leaf(value)
     # A long container may be a cache that other threads fill.
-    if len(value) > _FEW:
+    if len(value) > _MAX_PLAIN_ITEMS:
         return False
     return all(map(_is_leaf, list(value))) and (
         kind is not dict or all(map(_is_leaf, list(value.values())))
@@ -309,12 +309,12 @@ def _needs_keywords(cls):
 
 
 def needs_more(function, count):
-    """Whether a function needs other arguments than its first ones."""
+    """Whether a function requires arguments besides its first ``count``."""
     code = function.__code__
     names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
-    given = function.__kwdefaults__ or {}
+    defaults = function.__kwdefaults__ or {}
     required = code.co_argcount - count - len(function.__defaults__ or ())
-    return required > 0 or any(name not in given for name in names)
+    return required > 0 or any(name not in defaults for name in names)
 
 
 def _registered_in(cls):
@@ -346,27 +346,28 @@ def _move_slots(cls, own, slots, namespace):
     may have been set or deleted since, and then is an ordinary attribute.
     """
     own = {name: own[name] for name in own if name not in slots}
-    # A slot that is another value now comes after it here, and before it elsewhere.
-    made = "__static_attributes__"
-    if made in own:
-        own = {made: own[made], **own}
+    # An attribute that has replaced a slot comes after __static_attributes__ here, but
+    # before it in a received class. So that always comes first.
+    static = "__static_attributes__"
+    if static in own:
+        own = {static: own[static], **own}
     declared = own.pop("__slots__", None)
     names = _names_in(cls, declared)
-    added = [place for place in PLACES if adds(cls, place, cls.__bases__)]
+    added = [place for place in OFFSETS if adds_place(cls, place, cls.__bases__)]
     count = len(added) + _count_slots(cls)
     is_whole = names is not None and len(names) == count
     if is_whole and names.issuperset((*slots, *added)):
         namespace["__slots__"] = declared
         return own
     has_places = cls.__dictoffset__ and (cls.__weakrefoffset__ or cls.__itemsize__)
-    if slots or not has_places:  # A class without __slots__ has both if it can.
+    if slots or not has_places:  # Without __slots__ a class has both if it can.
         namespace["__slots__"] = (*slots, *added)
     # __slots__ comes first, as in a class statement that declares it.
     return own if declared is None else {"__slots__": declared, **own}
 
 
-#: Where a type says that its instances have these.
-PLACES = {"__dict__": "__dictoffset__", "__weakref__": "__weakrefoffset__"}
+#: Offsets in a type, which are 0 if its instances do not have these attributes.
+OFFSETS = {"__dict__": "__dictoffset__", "__weakref__": "__weakrefoffset__"}
 
 
 def _is_slot(cls, name, value):
@@ -375,7 +376,7 @@ def _is_slot(cls, name, value):
 
 
 def _names_in(cls, slots):
-    """The attributes that a __slots__ names; None if it is none or was used up."""
+    """The attributes that a __slots__ names; None if it is invalid or used up."""
     if not isinstance(slots, str | tuple | list | dict | set | frozenset | KeysView):
         return None
     names = [slots] if isinstance(slots, str) else list(slots)
@@ -392,9 +393,9 @@ def mangle(name: str, class_name: str | None) -> str:
     return name
 
 
-def adds(cls: type, place: str, bases: Any) -> bool:
-    """Whether instances have a dict, or weak references, and those of no base have."""
-    offset = PLACES[place]
+def adds_place(cls: type, place: str, bases: Any) -> bool:
+    """Whether instances have the attribute ``place``, and those of no base have it."""
+    offset = OFFSETS[place]
     if not getattr(cls, offset):
         return False
     return not any(getattr(base, offset) for base in bases)

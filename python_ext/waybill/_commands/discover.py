@@ -48,7 +48,7 @@ def find_usage_error(options: argparse.Namespace) -> str | None:
     if is_one_function(options) and (options.static or options.imports or options.skip):
         return "--static, --import and --skip are for modules, not for one function"
     if "<locals>" in path:
-        return f"{target!r} exists only while it runs; name the function around it"
+        return f"{target!r} exists only during a call; name the enclosing function"
     return None
 
 
@@ -59,8 +59,8 @@ def is_one_function(options: argparse.Namespace) -> bool:
 
 def is_path(target: str) -> bool:
     """Whether it is a folder or file: `json` is a module, `./json` a folder."""
-    looks_so = os.sep in target or target in (os.curdir, os.pardir)
-    return looks_so or (target.endswith(".py") and ":" not in target)
+    has_path_form = os.sep in target or target in (os.curdir, os.pardir)
+    return has_path_form or (target.endswith(".py") and ":" not in target)
 
 
 def as_dict(record: waybill.ImportRecord) -> dict[str, object]:
@@ -120,7 +120,7 @@ def print_survey(survey: surveys.Survey, items: int) -> None:
 
 
 def counts(survey: surveys.Survey) -> dict[str, int | float | None]:
-    """The counts of a survey; None for one that compiling does not give."""
+    """The counts of a survey; None for one that is unknown without imports."""
     return {
         "modules": survey.modules,
         "functions": survey.functions,

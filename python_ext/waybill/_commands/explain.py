@@ -38,7 +38,7 @@ def find_usage_error(options: argparse.Namespace) -> str | None:
         )
     if "<locals>" in path:
         return (
-            f"{options.target!r} exists only while it runs; name the function around it"
+            f"{options.target!r} exists only during a call; name the enclosing function"
         )
     return None
 

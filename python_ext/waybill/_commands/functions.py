@@ -32,7 +32,8 @@ def functions_of(module: types.ModuleType) -> Iterator[types.FunctionType]:
         elif issubclass(kind, (staticmethod, classmethod)):
             todo.append(value.__func__)
         elif issubclass(kind, type):
-            # By the type's own descriptor: a metaclass may run code for both.
+            # Read by a descriptor of type: a metaclass may run code when it is asked
+            # for __dict__ or __module__.
             members = type.__dict__["__dict__"].__get__(value)
             if members.get("__module__") == name:
                 todo += members.values()
@@ -56,7 +57,7 @@ def function_behind(value: object) -> object:
     # A method of a class or instance: the function has the code.
     if isinstance(value, types.MethodType):
         value = value.__func__
-    # For lru_cache and the like; functions have the wrapped one in their closure.
+    # Only for lru_cache and the like: imports() finds what functions wrap.
     seen: set[int] = set()
     wrapped: object = value
     while not isinstance(wrapped, (types.FunctionType, type)):

@@ -35,8 +35,8 @@ def open_streams(alone: bool) -> None:
 def _fill_gaps() -> None:
     """Opens standard streams that are closed; else the next file would become one.
 
-    Writing to such a stdout fails, since its output would be lost. Messages for a
-    closed stderr are discarded.
+    Writing to a stdout that was closed fails, since the output would be lost. Messages
+    for a stderr that was closed are discarded.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -44,15 +44,15 @@ def _fill_gaps() -> None:
         except OSError:
             flags = os.O_WRONLY if number == 2 else os.O_RDONLY
             gap = os.open(os.devnull, flags)  # Gets the lowest free number.
-            made = os.fdopen(gap, "w" if number else "r", closefd=False)
-            setattr(sys, name, made)
-            setattr(sys, f"__{name}__", made)
+            stream = os.fdopen(gap, "w" if number else "r", closefd=False)
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
 
 
 def write(text: str) -> None:
     """Writes lines of the result, after all earlier output."""
     flush()
-    assert _stream is not None, "open_streams() comes first"
+    assert _stream is not None, "open_streams() must be called first"
     _stream.write(f"{text}\n")
     _stream.flush()
 

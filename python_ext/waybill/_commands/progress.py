@@ -27,7 +27,7 @@ class Progress:
     def __init__(self, total: int) -> None:
         self._total = max(total, 1)
         self._done = 0
-        self._next = 0.0
+        self._next_update = 0.0
         self._paints = (
             sys.stderr is not None
             and sys.stderr.isatty()
@@ -38,7 +38,7 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._paints and self._next:
+        if self._paints and self._next_update:
             self._write("\r\033[K")
 
     def step(self, name: str) -> None:
@@ -49,9 +49,9 @@ class Progress:
     def show(self, name: str) -> None:
         """Shows the current step under another name."""
         now = time.monotonic()
-        if not self._paints or now < self._next:
+        if not self._paints or now < self._next_update:
             return
-        self._next = now + SECONDS
+        self._next_update = now + SECONDS
         full = WIDTH * self._done // self._total
         bar = "#" * full + "." * (WIDTH - full)
         line = f"[{bar}] {self._done}/{self._total} {printable_text(name)}"

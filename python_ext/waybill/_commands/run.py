@@ -15,11 +15,11 @@ from waybill import _core, security
 from waybill._api.load_options import load_options_of
 from waybill._commands import output
 from waybill._environment.renames import Renames
-from waybill._streams.files import decoded, read_single_payload
+from waybill._streams.files import loads_stored, read_single_payload
 from waybill._streams.incoming import IncomingPayload
 
-#: Most characters of a file of rules; a file may be endless.
-MAX_RULES = 1 << 20
+#: The maximal number of characters of a policy; a file may be endless.
+MAX_POLICY_SIZE = 1 << 20
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -67,11 +67,11 @@ def read_policy(path: str | None) -> security.Policy | None:
         return None
     try:
         with open(path, encoding="utf-8") as file:
-            rules = file.read(MAX_RULES + 1)
-        if len(rules) > MAX_RULES:
-            raise UsageError(f"--policy {path}: more than {MAX_RULES} characters")
+            rules = file.read(MAX_POLICY_SIZE + 1)
+        if len(rules) > MAX_POLICY_SIZE:
+            raise UsageError(f"--policy {path}: more than {MAX_POLICY_SIZE} characters")
         if not any(line.partition("#")[0].strip() for line in rules.splitlines()):
-            raise UsageError(f"--policy {path}: there are no rules in it")
+            raise UsageError(f"--policy {path}: the file has no rules")
         return security.Policy(rules)
     except OSError as error:
         raise UsageError(f"--policy {path}: {error.strerror}") from None
@@ -101,14 +101,14 @@ def read_keys(options: argparse.Namespace) -> security.KeyRing | None:
     return ring
 
 
-def read_payload(path: str, arriving: IncomingPayload) -> bytearray:
+def read_payload(path: str, incoming: IncomingPayload) -> bytearray:
     """One payload. Stops at input that cannot be one: /dev/zero has no end."""
     if path == "-":
         stdin = sys.stdin.buffer
         read_into = getattr(stdin, "readinto", None)
-        return read_single_payload(stdin.read, arriving, read_into)
+        return read_single_payload(stdin.read, incoming, read_into)
     with open(path, "rb") as file:
-        return read_single_payload(file.read, arriving, file.readinto)
+        return read_single_payload(file.read, incoming, file.readinto)
 
 
 def check_json(result: object) -> None:
@@ -133,7 +133,7 @@ def as_json(result: object) -> str:
         raise NotJson(str(error)) from None
     except RecursionError:
         raise NotJson("it is nested too deeply") from None
-    check_json(result)  # Does not end for a cycle, but a cycle has raised.
+    check_json(result)  # Would not end for a cycle, but json.dumps() has raised then.
     return text
 
 
@@ -168,8 +168,8 @@ def exit_code_of(error: BaseException) -> int:
     return cli.RAISED_IN_PYTHON
 
 
-def interrupted(error: KeyboardInterrupt) -> KeyboardInterrupt:
-    """The same error, after its traceback in the payload is printed."""
+def with_printed_traceback(error: KeyboardInterrupt) -> KeyboardInterrupt:
+    """The same error. Prints its traceback first."""
     output.write_error(cli.format_traceback(error))
     return error
 
@@ -197,8 +197,8 @@ def run(options: argparse.Namespace) -> int:
         policy = read_policy(options.policy)
         keys = read_keys(options)
         renames = read_renames(options.rename)
-        arriving = IncomingPayload(load_options_of(policy, keys, None))
-        data = read_payload(options.file, arriving)
+        incoming = IncomingPayload(load_options_of(policy, keys, None))
+        data = read_payload(options.file, incoming)
     except (UsageError, waybill.DecodeError) as error:
         return report_error(error, options.json, exit_code_of(error))
     except (OSError, MemoryError) as error:
@@ -210,18 +210,18 @@ def run(options: argparse.Namespace) -> int:
     # command. Only the user's own Ctrl-C ends the command.
     cli.add_current_folder()
     try:
-        loaded = decoded(
-            data, arriving.stored, policy=policy, keys=keys, renames=renames
+        loaded = loads_stored(
+            data, incoming.stored, policy=policy, keys=keys, renames=renames
         )
     except KeyboardInterrupt as error:
-        raise interrupted(error) from None
+        raise with_printed_traceback(error) from None
     except BaseException as error:
         return report_error(error, options.json, exit_code_of(error))
     try:
         result = call_loaded(loaded, call)
         text = as_json(result) if options.json else repr(result)
     except KeyboardInterrupt as error:
-        raise interrupted(error) from None
+        raise with_printed_traceback(error) from None
     except BaseException as error:
         code = cli.USAGE if isinstance(error, UsageError) else cli.RAISED_IN_PYTHON
         return report_error(error, options.json, code)

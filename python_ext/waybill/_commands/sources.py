@@ -104,7 +104,7 @@ def sources_below(folder: str, prefix: str) -> Iterator[Source]:
 
 
 def spec_of(name: str, imports: bool) -> ModuleSpec:
-    """The spec of a module; ``imports`` allows to import the packages above it."""
+    """The spec of a module; ``imports`` allows importing the packages above it."""
     top, *below = [name] if imports else name.split(".")
     # PathFinder gives the source of frozen modules, such as os, but uses no hooks.
     spec = None if imports else PathFinder.find_spec(top)
@@ -124,7 +124,7 @@ def without_skipped(sources: list[Source], patterns: list[str]) -> list[Source]:
     """The modules without those of --skip and `__main__`, which starts a program."""
     chosen = [source for source in sources if not is_skipped(source.name, patterns)]
     if not chosen:
-        raise NoSourceError("nothing is left but `__main__` and what --skip names")
+        raise NoSourceError("all modules are `__main__`, or skipped by --skip")
     return chosen
 
 

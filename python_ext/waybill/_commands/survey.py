@@ -107,14 +107,14 @@ def survey_imported(survey: Survey, source: Source) -> None:
 
 
 def demand_source(module: object, source: Source) -> None:
-    """Raises ImportError if another file has the module of that name."""
+    """Raises ImportError if the module was loaded from another file."""
     file = getattr(module, "__file__", None)
     if not isinstance(file, str) or not os.path.isfile(source.path):
         return
     # A folder may have a module both as source and compiled.
     found, wanted = os.path.dirname(file), os.path.dirname(source.path)
     if os.path.isdir(found) and not os.path.samefile(found, wanted):
-        raise ImportError(f"imports of this name load {file}")
+        raise ImportError(f"the name {source.name} imports another file, {file}")
 
 
 def survey_compiled(survey: Survey, source: Source) -> None:
@@ -135,11 +135,11 @@ def survey_compiled(survey: Survey, source: Source) -> None:
 def run_survey(target: str, how: str, sources: list[Source]) -> Survey:
     """Examines all modules; a failure is recorded and does not end the survey."""
     survey = Survey(target, how)
-    survey_one = survey_imported if how == IMPORTED else survey_compiled
+    examine = survey_imported if how == IMPORTED else survey_compiled
     start = time.monotonic()
     with Progress(len(sources)) as progress:
         for source in sources:
             progress.step(source.name)
-            survey_one(survey, source)
+            examine(survey, source)
     survey.seconds = time.monotonic() - start
     return survey

@@ -27,8 +27,10 @@ def as_text(sound: str, checks: list[SourceCheck], wrong: list[SourceCheck]) -> 
         return f"{sound}\nsource: {functions} {verb} what the text says"
     lines = [sound, f"source: {len(wrong)} of {functions} not proven by the text"]
     lines += [
-        printable_text(f"  {one.function} ({one.file}:{one.line}): {one.problem}")
-        for one in wrong
+        printable_text(
+            f"  {check.function} ({check.file}:{check.line}): {check.problem}"
+        )
+        for check in wrong
     ]
     return "\n".join(lines)
 
@@ -38,7 +40,7 @@ def as_json(sound: str, checks: list[SourceCheck], wrong: list[SourceCheck]) -> 
     report["ok"] = not wrong
     report["source"] = {
         "functions": len(checks),
-        "problems": [one._asdict() for one in wrong],
+        "problems": [check._asdict() for check in wrong],
     }
     return json.dumps(report, indent=2)
 
@@ -49,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     except waybill.DecodeError as error:
         report_refusal(error, options.json)
         return UNREADABLE
-    wrong = [one for one in checks if one.problem is not None]
+    wrong = [check for check in checks if check.problem is not None]
     lay_out = as_json if options.json else as_text
     output.write(lay_out(options.sound, checks, wrong))
     return DIFFERENT if wrong else FINE

@@ -16,7 +16,7 @@ from typing import Any
 
 from waybill._api.named_tuples import NamedTuple
 
-#: Most modules in the cache; when one more is added, it is cleared first.
+#: The maximal number of modules in the cache, which is cleared when it is full.
 MAX_CACHED = 4096
 #: Limits of the format (include/waybill/manifest.h).
 _MAX_DISTRIBUTIONS, _MAX_TEXT = 4096, 1024
@@ -55,7 +55,7 @@ def _metadata_file(place: Any) -> str | None:
         path = os.path.join(str(place), name) if name else str(place)
         if os.path.isfile(path):
             return path
-    return None  # In an archive, which has its own stamp, as an entry of sys.path.
+    return None  # In an archive, whose stamp is that of its entry in sys.path.
 
 
 def _stamp_of(path: str | None) -> _Stamp | None:
@@ -105,13 +105,13 @@ class _Cache:
         # Some distributions have the name of a module of Python: backports.
         if top in sys.stdlib_module_names or top in ("waybill", "__main__"):
             return ()
-        # Most have the name of their module; to read the files of all takes long.
+        # Most distributions have the name of their module; reading all takes long.
         namesake = _distribution(top)
-        if namesake is not None and _has(namesake, top):
+        if namesake is not None and _has_module(namesake, top):
             return (namesake,)
         owners = [each for each in map(_distribution, self._owners(top)) if each]
         if len(owners) > 1:
-            owners = [each for each in owners if _has(each, module)] or owners
+            owners = [each for each in owners if _has_module(each, module)] or owners
         if not owners and namesake is not None:
             return (namesake,)  # Editable installs need not list their files.
         return owners
@@ -164,7 +164,7 @@ def _distribution(name: str) -> metadata.Distribution | None:
         return None
 
 
-def _has(found: metadata.Distribution, module: str) -> bool:
+def _has_module(found: metadata.Distribution, module: str) -> bool:
     """Whether a distribution lists files of a module."""
     listed = found.read_text("RECORD") or found.read_text("SOURCES.txt") or ""
     path = module.replace(".", "/")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     #: version and top-level modules of each.
     Environment = tuple[str, str, str, Sequence[tuple[str, str, Sequence[str]]]]
 
-_USUAL = "install it, or send from where it is not needed"
+_DEFAULT_ADVICE = "install it, or send from where it is not needed"
 
 
 def advice(module: str, environment: Environment | None) -> str:
@@ -29,7 +29,7 @@ def advice(module: str, environment: Environment | None) -> str:
     if hint:
         return hint
     hint = of_distribution(module, environment)
-    return f"{_USUAL}; {hint}" if hint else _USUAL
+    return f"{_DEFAULT_ADVICE}; {hint}" if hint else _DEFAULT_ADVICE
 
 
 def explain(

@@ -72,7 +72,7 @@ def _of_python() -> Iterator[tuple[str, str]]:
     yield "typing:_proto_hook", hook
     # Called by the hook of 3.11, which the receiver's own replaces.
     yield "typing:_is_callable_members_only", hook
-    yield "typing:NoExtraItems", "typing:Any"  # From 3.15 on; it is left out.
+    yield "typing:NoExtraItems", "typing:Any"  # In TypedDicts, from 3.15 on.
     for name in "Num", "Str", "Bytes", "NameConstant", "Ellipsis":  # Until 3.13.
         yield f"ast:{name}", "ast:Constant"
 
@@ -220,7 +220,7 @@ def _all() -> dict[str, str]:
     return moves
 
 
-#: The new name by the old one; where the sender is newer, the old one by the new.
+#: The new name of each old one; for newer senders, also the old name of new ones.
 MOVES = _all()
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-#: Most entries of `Renames.applied`.
+#: The maximal number of entries of `Renames.applied`.
 MAX_APPLIED = 10_000
 
 
@@ -68,11 +68,11 @@ class Renames:
 
     def _known_module(self, name: str, error: object) -> str | None:
         """The known new name of a module whose import raised ``error``, or None."""
-        lacking = getattr(error, "name", None)
+        missing_name = getattr(error, "name", None)
         # The module or a package of it must be missing, not one that it imports.
-        if not self._known or not isinstance(lacking, str) or not lacking:
+        if not self._known or not isinstance(missing_name, str) or not missing_name:
             return None
-        return moved_module(name) if f"{name}.".startswith(f"{lacking}.") else None
+        return moved_module(name) if f"{name}.".startswith(f"{missing_name}.") else None
 
     def _known_name(self, module: str, path: str) -> tuple[str, str] | None:
         """The known new (module, path) of a global that a module lacks, or None."""

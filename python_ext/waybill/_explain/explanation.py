@@ -35,9 +35,9 @@ def explain(
     ``versions`` is the result of ``waybill.environment.versions`` in a worker, or a
     dict of its modules with any values: imports that are missing there are marked;
     without it, those that are missing here. Takes at most three times as long as
-    ``dumps`` without caches. Keeps about 20,000 parts; smaller ones count as bytes of
-    their holder. ``progress`` is called every 65,536 objects with the number of objects
-    visited and of bytes written; an exception from it ends the walk.
+    ``dumps`` without caches. Lists about 20,000 parts; smaller ones count as bytes of
+    their parents. ``progress`` is called every 65,536 objects with the number of
+    objects visited and of bytes written; an exception from it ends the walk.
     """
     for name in ("protocol", "warn_above"):
         options.pop(name, None)
@@ -260,7 +260,7 @@ class Explanation:
         return _core.explanation_text(self._with_missing(), top, columns, colours)
 
     def to_json(self) -> str:
-        """All of it as JSON; docs/explain.md lists the keys."""
+        """The explanation as JSON; docs/explain.md lists the keys."""
         return _core.explanation_json(self._with_missing())
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
@@ -335,7 +335,7 @@ def _only_in(ours: dict[str, Part], theirs: dict[str, Part]) -> Iterator[Part]:
 
 
 def shape_of(obj: object) -> str:
-    """ "300000x20" of an array, a frame and the like; "" of all else."""
+    """ "300000x20" of an array, a frame and the like; "" for other objects."""
     kind = type(obj)
     if kind.__module__.partition(".")[0] not in _HAVE_SHAPES:
         return ""

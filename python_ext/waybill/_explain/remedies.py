@@ -39,7 +39,7 @@ def remedy(obj: object, reason: str, path: str = "") -> str:
     """The sender's remedy for an object that cannot be sent for this reason; "" if
     unknown. ``path``: an expression for the object, or "". The extension calls it."""
     if isinstance(obj, type) or "by value" in reason:
-        # A replacement would be useless.
+        # A replacement of the object would not help.
         return _by_value_remedy(obj, reason)
     kind = type(obj)
     choice = "fresh" if replacements.fresh_reducers().get(kind) is not None else "drop"

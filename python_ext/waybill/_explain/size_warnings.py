@@ -107,7 +107,7 @@ def _text(
 def _explanation(obj: object, encoding: dict[str, Any]) -> Explanation:
     from waybill._explain.explanation import Explanation
 
-    if encoding["buffer_callback"] is not None:  # It has these buffers already.
+    if encoding["buffer_callback"] is not None:  # The callback has the buffers.
         encoding = {**encoding, "buffer_callback": _send_out_of_band}
     return Explanation(_core.explain(obj, encoding, None))
 
@@ -119,12 +119,12 @@ def _send_out_of_band(buffer: object) -> None:
 def _significant_parts(explanation: Explanation) -> list[tuple[Part, int]]:
     """The parts that explain most of the size, with their bytes; those with less than
     5 % of it are left out. The page of an explanation shows the same parts."""
-    least = explanation.total // 20
+    min_size = explanation.total // 20
     parts = list(explanation.parts.walk())
     return [
         (parts[number], size)
-        for number, size in _core.explanation_telling(explanation._handle, _MAX_ROWS)
-        if size >= least
+        for number, size in _core.explanation_largest(explanation._handle, _MAX_ROWS)
+        if size >= min_size
     ]
 
 

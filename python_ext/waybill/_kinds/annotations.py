@@ -87,7 +87,7 @@ def _forward_reference(text, is_argument, module, is_class):
     )
 
 
-# Compiles at once, so repeated references are cached. They depend on nothing else.
+# Cached, because the constructor compiles. A result depends on the arguments alone.
 _compiled_reference = functools.lru_cache(256)(_forward_reference)
 
 
@@ -133,12 +133,12 @@ def _function_in(alias):
 
 
 def make_evaluated_alias(name, value, options):
-    """An alias with its value (3.12)."""
+    """An alias with its value (3.12 and later)."""
     return typing.TypeAliasType(name, value, **options)
 
 
 def make_type_alias(name, module, parameters, qualified_name):
-    """An alias whose value `set_alias_evaluator` provides later (3.12).
+    """An alias whose value `set_alias_evaluator` provides later (3.12 and later).
 
     It may be part of its own value, so it is made first. Only the ``type`` statement
     makes lazy aliases. The parameters replace the None that a statement without

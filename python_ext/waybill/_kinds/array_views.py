@@ -116,8 +116,8 @@ def _clusters_of(places):
 
 def _storage_at(low, high, storages):
     """The storage that contains a range of addresses; ``storages`` ascend."""
-    place = bisect.bisect_right(storages, low, key=_LOW) - 1
-    return storages[place] if place >= 0 and high <= storages[place].high else None
+    index = bisect.bisect_right(storages, low, key=_LOW) - 1
+    return storages[index] if index >= 0 and high <= storages[index].high else None
 
 
 def _is_contiguous(array):
@@ -139,7 +139,7 @@ class _Memory:
 
 def copy_in_order(array):
     """An equal array with contiguous items, in Fortran order if the array has that, and
-    zeros in the padding of records. None if the array is such an array already."""
+    zeros in the padding of records. None if the array has this form already."""
     is_padded = _is_padded(array.dtype)
     if array.flags.forc and not is_padded:
         return None

@@ -12,7 +12,7 @@ from waybill._kinds import context_variables, marks
 def take_global_apart(obj, name, is_there, by_value=()):
     """The result of a reducer for an object whose ``__reduce__`` returned a name.
 
-    `is_there`: whether a module of the sender has it; else a payload has defined it.
+    `is_there`: whether a module of the sender has it; otherwise a payload defined it.
     """
     cls = type(obj)
     if cls is contextvars.ContextVar:
@@ -45,8 +45,8 @@ def fresh_global(obj):
     referents = gc.get_referents(obj)
     arguments = next((r for r in referents if type(r) is tuple), ())
     dicts = [r for r in referents if type(r) is dict]
-    texts = [d for d in dicts if d and all(type(key) is str for key in d)]
-    keywords = texts[0] if texts else {}
+    keyword_dicts = [d for d in dicts if d and all(type(key) is str for key in d)]
+    keywords = keyword_dicts[0] if keyword_dicts else {}
     if keywords:
         return functools.partial(cls, *arguments, **keywords), ()
     return cls, arguments

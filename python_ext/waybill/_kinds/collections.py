@@ -46,11 +46,11 @@ def reduce_count(obj):
 def reduce_repeat(obj):
     element = next(r for r in gc.get_referents(obj) if r is not type(obj))
     try:
-        left = (operator.length_hint(obj),)
+        remaining = (operator.length_hint(obj),)
         obj.__length_hint__()
     except TypeError:
-        left = ()
-    return itertools.repeat, (element, *left)
+        remaining = ()
+    return itertools.repeat, (element, *remaining)
 
 
 # ---- Weak references: the target travels, and lives on if the receiver refers to it

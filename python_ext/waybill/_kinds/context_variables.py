@@ -16,7 +16,7 @@ def reduce_context_variable(obj, by_value=frozenset()):
 
 
 def _find_in_modules(variable, by_value):
-    """(module, name) of an importable module that has a variable; None if none has.
+    """(module, name) of an importable module that has a variable, or None.
 
     Of several the first in sorted order: processes differ in the order of imports.
     """

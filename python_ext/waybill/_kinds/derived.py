@@ -33,8 +33,8 @@ def doc_of_dataclass(cls: type) -> str:
 
 
 def leave_out(cls: type, own: dict[str, Any]) -> None:
-    """Removes derived attributes from ``own``, those of a class that is sent. The cost
-    is one signature if the docstring may differ between processes, else nothing."""
+    """Removes derived attributes from ``own``, the attributes of a class that is sent.
+    Costs one signature if the docstring may differ between processes, else nothing."""
     doc = own.get("__doc__")
     can_differ = type(doc) is str and (" at 0x" in doc or "{" in doc)
     if can_differ and has_derived_doc(own) and doc_of_dataclass(cls) == doc:
@@ -46,7 +46,7 @@ def leave_out(cls: type, own: dict[str, Any]) -> None:
             del own[name]
         pydantic_models.leave_out_namespace(cls, own)
     if "__attrs_attrs__" in own and _is_hash_of_attrs(own.get("__hash__")):
-        own["__hash__"] = _with_steady_number(own["__hash__"])
+        own["__hash__"] = _with_stable_constant(own["__hash__"])
 
 
 def has_derived_doc(attributes: Any) -> bool:
@@ -61,7 +61,7 @@ def derive_again(cls: type) -> None:
     if _is_of_pydantic(cls, vars(cls)):
         from waybill._kinds import pydantic_models
 
-        pydantic_models.derive_when_asked(cls)
+        pydantic_models.derive_on_first_use(cls)
 
 
 #: What pydantic builds from the fields of a class, with addresses, and its caches.
@@ -90,7 +90,7 @@ def _is_hash_of_attrs(value: Any) -> bool:
     return code is not None and code.co_filename.startswith("<attrs generated")
 
 
-def _with_steady_number(function: Any) -> Any:
+def _with_stable_constant(function: Any) -> Any:
     """A generated ``__hash__`` whose constant for the class is a checksum of the class
     name; attrs takes Python's hash() of it, which differs between processes."""
     import types
@@ -104,15 +104,15 @@ def _with_steady_number(function: Any) -> Any:
     constants = (*[number if type(c) is int else c for c in code.co_consts],)
     if constants == code.co_consts:
         return function
-    made = types.FunctionType(
+    copy = types.FunctionType(
         code.replace(co_consts=constants),
         function.__globals__,
         function.__name__,
         function.__defaults__,
         function.__closure__,
     )
-    made.__qualname__, made.__doc__ = function.__qualname__, function.__doc__
-    made.__module__, made.__kwdefaults__ = function.__module__, function.__kwdefaults__
-    made.__annotations__ = function.__annotations__
-    made.__dict__.update(vars(function))
-    return made
+    copy.__qualname__, copy.__doc__ = function.__qualname__, function.__doc__
+    copy.__module__, copy.__kwdefaults__ = function.__module__, function.__kwdefaults__
+    copy.__annotations__ = function.__annotations__
+    copy.__dict__.update(vars(function))
+    return copy

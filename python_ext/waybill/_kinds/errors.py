@@ -4,7 +4,7 @@ import copyreg
 import linecache
 import types
 
-_OVERRIDDEN = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
+_HOOKS = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
 _LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
 
 
@@ -18,7 +18,7 @@ def reduce_exception(obj, names=_LINKS):
     links = {name: getattr(obj, name) for name in names}
     links = {n: v for n, v in links.items() if v is not None and v is not False}
     base = _c_class(cls)
-    if any(getattr(cls, n, None) is not getattr(base, n, None) for n in _OVERRIDDEN):
+    if any(getattr(cls, n, None) is not getattr(base, n, None) for n in _HOOKS):
         return _with_links(obj.__reduce_ex__(4), links)
     args = _creation_args(obj)
     try:
@@ -99,7 +99,7 @@ def _c_attributes(obj, base):
     return found
 
 
-# ---- Tracebacks: rows of places, from which frames that end there are made
+# ---- Tracebacks: sent as rows of places; the receiver makes frames that end there
 
 
 def reduce_traceback(obj):
@@ -138,13 +138,13 @@ def _place(code, traceback):
     return place
 
 
-# Compiled once: the compiler is slow, and crashes in 3.11 when memory is out.
+# Compiled once: the compiler is slow, and crashes in 3.11 if memory runs out.
 _RAISE = compile("raise error", "", "exec")
 
 
 def make_traceback(rows):
     """A traceback of frames that ran nothing, with the places of the rows."""
-    made = None
+    traceback = None
     for file, name, qualname, module, place, line in reversed(rows):
         code = _RAISE.replace(
             co_filename=file,
@@ -161,8 +161,8 @@ def make_traceback(rows):
         except ValueError as error:
             own = error.__traceback__.tb_next
         del scope["error"]
-        made = types.TracebackType(made, own.tb_frame, own.tb_lasti, place[0])
-    return made
+        traceback = types.TracebackType(traceback, own.tb_frame, own.tb_lasti, place[0])
+    return traceback
 
 
 class _Lines:
@@ -176,17 +176,17 @@ class _Lines:
 
 
 def _line_table(place):
-    """A line table with one place for all instructions; see Objects/locations.md. The 0
-    is its distance from the first line of the code."""
+    """A line table with one place for all instructions; see CPython's
+    Objects/locations.md. The 0 says that the place is in the first line of the code."""
     line, end_line, column, end_column = place
     if column is None:
-        one = bytes([0x80 | 13 << 3 | 7, 0])
+        entry = bytes([0x80 | 13 << 3 | 7, 0])
     else:
         numbers = (end_line - line, column + 1, end_column + 1)
-        one = bytes([0x80 | 14 << 3 | 7, 0])
+        entry = bytes([0x80 | 14 << 3 | 7, 0])
         for number in numbers:
-            one += bytes(_unsigned(number))
-    return one * 8  # Each entry covers eight code units.
+            entry += bytes(_unsigned(number))
+    return entry * 8  # Each entry covers eight code units.
 
 
 def _unsigned(number):

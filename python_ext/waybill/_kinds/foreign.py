@@ -48,7 +48,8 @@ def _name_of_swapped_type(cls):
 
 
 def _derived_parts(cls):
-    """The arguments of a class that ctypes made and returns for each such call."""
+    """The ``parts`` for ``make_derived_class`` of a class that a call of ctypes makes
+    once, and returns again for the same arguments; None for any other class."""
     if issubclass(cls, ctypes.Array) and hasattr(cls, "_length_"):
         if cls._type_ * cls._length_ is cls:
             return {"array": cls._type_, "length": cls._length_}
@@ -62,7 +63,7 @@ def _derived_parts(cls):
 
 
 def make_derived_class(name, bases, parts):
-    """The array, pointer or function type of ctypes."""
+    """The array, pointer or function type of ctypes that has these parts."""
     if "array" in parts:
         return parts["array"] * parts["length"]
     if "pointer" in parts:

@@ -6,7 +6,7 @@ import types
 
 
 def reduce_by_type(obj):
-    """The result of ``object.__reduce_ex__``, if ``__class__`` were the type."""
+    """What ``object.__reduce_ex__`` would return if ``__class__`` were the type."""
     cls = type(obj)
     if not _is_reduced_by_object(cls):
         return obj.__reduce_ex__(5)
@@ -17,7 +17,7 @@ def reduce_by_type(obj):
 
 
 def reduce_by_members(obj):
-    """The result of ``object.__reduce_ex__``, if ``__slots__`` named the slots.
+    """What ``object.__reduce_ex__`` would return if ``__slots__`` named the slots.
 
     The slots are those that the type has descriptors for, whatever ``__slots__`` is
     now. None if the class defines how its instances are reduced.
@@ -52,8 +52,8 @@ def reduce_without_class(obj):
     has_full_state = _has_state_of_object(cls) or _has_state_of_fields(cls)
     if not has_full_state and not _is_held_by_its_new(obj):
         return None
-    base = next(b for b in cls.__mro__ if not b.__flags__ & _IS_MADE_BY_PYTHON)
-    if base is not object and base not in _CONTENT:
+    base = next(b for b in cls.__mro__ if not b.__flags__ & _HEAP_TYPE_FLAG)
+    if base is not object and base not in _COPYING_TYPES:
         return None
     slots = _slots(cls)
     if base is object:
@@ -65,8 +65,8 @@ def reduce_without_class(obj):
 
 
 def _is_held_by_its_new(obj):
-    made = type(obj).__new__
-    cells = getattr(made, "__closure__", None) or ()
+    constructor = type(obj).__new__
+    cells = getattr(constructor, "__closure__", None) or ()
     return any(_content(cell) is obj for cell in cells)
 
 
@@ -78,7 +78,7 @@ def _content(cell):
 
 
 #: Types in C whose constructor copies the content of an instance.
-_CONTENT = frozenset({int, float, complex, str, bytes})
+_COPYING_TYPES = frozenset({int, float, complex, str, bytes})
 
 
 def set_members(obj, members):
@@ -111,7 +111,7 @@ def _has_state_of_object(cls):
 
 
 def _has_state_of_fields(cls):
-    """Whether it is a dataclass with slots, whose state is all its fields."""
+    """Whether a class is a dataclass with slots: the state then has all fields."""
     dataclasses = sys.modules.get("dataclasses")
     own = getattr(dataclasses, "_dataclass_getstate", None)
     return own is not None and cls.__getstate__ is own
@@ -140,7 +140,7 @@ def _slots(cls):
     """The descriptors of slots, by attribute name."""
     slots = {}
     for base in reversed(cls.__mro__):
-        if not base.__flags__ & _IS_MADE_BY_PYTHON:
+        if not base.__flags__ & _HEAP_TYPE_FLAG:
             continue
         for name, slot in vars(base).items():
             if type(slot) is types.MemberDescriptorType and slot.__objclass__ is base:
@@ -149,7 +149,7 @@ def _slots(cls):
 
 
 #: Py_TPFLAGS_HEAPTYPE.
-_IS_MADE_BY_PYTHON = 1 << 9
+_HEAP_TYPE_FLAG = 1 << 9
 
 
 def _demand_plain_layout(cls, slots):

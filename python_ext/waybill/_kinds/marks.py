@@ -56,7 +56,7 @@ def take_apart(obj, name, is_there):
         # As pickle did before __reduce_ex__: it rejects C types that it cannot make.
         _, arguments, *state = copyreg._reduce_ex(obj, 1)
         state = state[0] if state else None
-    # A state of other objects may refer back to the mark, and belongs to this payload.
+    # A state with other objects may refer to the mark, and belongs to this payload.
     if not _is_plain(state):
         return copyreg._reconstructor, arguments, state
     if not is_registered:

@@ -71,13 +71,15 @@ def stand_in_answer(obj, missing, module, path):
     ``obj`` is ``module.path``; ``path`` is None if no module has it.
     """
     if isinstance(obj, types.ModuleType):
-        message = f"No module named {missing!r}{_WHY}"
+        message = f"No module named {missing!r}{_REASON}"
         return make_stand_in, (missing, message)
     kind = StandInClass if isinstance(obj, type) else StandInObject
     return kind, (missing, module, path)
 
 
-_WHY = "; it is made in C and does not travel, as its package, by value"
+_REASON = (
+    "; it is made in C, and cannot travel by value as its package does; install it"
+)
 
 
 def _forwarded(operation):
@@ -107,7 +109,7 @@ class StandInObject:
         return f"<{f'{module}.{path}' if path else f'object of {module}'} (missing)>"
 
     def __getattr__(self, name):
-        # Like a module, it has no protocol attributes; typing reads some of any object.
+        # A stand-in has no protocol attributes; typing reads some of any object.
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return getattr(self._find(), name)
@@ -130,14 +132,14 @@ class StandInObject:
 
     def _find(self):
         missing, module, path = self._place
-        found = _import(missing, f"No module named {missing!r}{_WHY}")
+        found = _import(missing, f"No module named {missing!r}{_REASON}")
         if path is not None:
             found = importlib.import_module(module)
             for part in path.split("."):
                 found = getattr(found, part)
             if not isinstance(found, StandInObject):
                 return found
-        raise MissingModuleError(f"{self!r} did not travel{_WHY}", name=missing)
+        raise MissingModuleError(f"{self!r} did not travel{_REASON}", name=missing)
 
 
 class StandInClass(StandInObject):
@@ -156,7 +158,7 @@ class StandInClass(StandInObject):
 
 
 class _Attributes:
-    """The ``__getattr__`` of a package without some of its submodules.
+    """The ``__getattr__`` of a package some of whose submodules are missing.
 
     An expression ``package.submodule`` in code of a payload raises an error that names
     the missing module. For all else, such as ``hasattr``, ``from package import
@@ -169,7 +171,7 @@ class _Attributes:
         self.messages = {}
         own = vars(package).get("__getattr__")
         of_class = getattr(type(package), "__getattr__", None)
-        #: The hooks that it replaces.
+        #: The hooks that this object replaces.
         self.hooks = [own] if own else []
         if of_class:
             self.hooks.append(types.MethodType(of_class, package))

@@ -25,8 +25,8 @@ _KINDS = {"object": "instance", "new_object": "instance", "global": "name"}
 #: Bits of ``co_flags``: the function has ``*args``, ``**kwargs``.
 _PACKED = 0x04 | 0x08
 
-#: The most arguments, and the most fields, in a repr.
-_MOST_SHOWN = 6
+#: The maximal number of arguments, and of fields, in a repr.
+_MAX_SHOWN = 6
 
 #: Parts of an instance besides arguments and fields.
 _CONTENT = ("items", "pairs")
@@ -47,7 +47,7 @@ class Opaque:
         "_error",
         "_fields",
         "_kind",
-        "_made",
+        "_made_type",
         "_parts",
         "_payload",
         "_position",
@@ -157,16 +157,16 @@ class Payload:
         position: int,
         error: Exception,
         id: bytes | None,
-        made: type | None,
+        made_type: type | None,
     ) -> Opaque:
         """A stand-in for the node at ``position``, which raised ``error`` when built.
 
-        ``id``: that of a class. ``made``: the type of an object that was made and then
-        rejected its state.
+        ``id``: that of a class. ``made_type``: the type of an object that was made and
+        then rejected its state.
         """
         if id is not None and id in self._by_id:
             return self._by_id[id]  # The class refers to itself.
-        self_ = Opaque.__new__(Opaque)
+        opaque = Opaque.__new__(Opaque)
         error.__traceback__ = None  # A traceback keeps frames alive.
         for name, value in (
             ("_kind", kind),
@@ -175,12 +175,12 @@ class Payload:
             ("_error", error),
             ("_fields", {}),
             ("_parts", None),
-            ("_made", made),
+            ("_made_type", made_type),
         ):
-            _set(self_, name, value)
+            _set(opaque, name, value)
         if id is not None:
-            self._by_id[id] = self_
-        return self_
+            self._by_id[id] = opaque
+        return opaque
 
     def describe(self, opaque: Opaque, parts: dict[str, Any]) -> None:
         """Gives a stand-in the values of its node, by their names."""
@@ -263,7 +263,7 @@ _FIELDS = {
 def _name_of(opaque: Opaque) -> str:
     parts = opaque.parts
     if opaque._kind in ("object", "new_object"):
-        maker = opaque._made or parts.get("class") or parts["callable"]
+        maker = opaque._made_type or parts.get("class") or parts["callable"]
         arguments = parts.get("args")
         if not _is_class(maker) and arguments and _is_class(arguments[0]):
             maker = arguments[0]  # Factories of reducers get the class first.
@@ -296,10 +296,10 @@ def _join(module: object, name: object) -> str:
     return f"{module}.{name}" if type(module) is str and module else name
 
 
-def _signature_of(seen: tuple[Any, ...], fields: dict[str, Any]) -> Signature:
+def _signature_of(code_fields: tuple[Any, ...], fields: dict[str, Any]) -> Signature:
     from inspect import signature
 
-    count, positional_only, keyword_only, flags, names, _ = seen
+    count, positional_only, keyword_only, flags, names, _ = code_fields
     code = (lambda: None).__code__
     code = code.replace(
         co_argcount=count,
@@ -355,9 +355,9 @@ def _texts_of_content(opaque: Opaque) -> list[str]:
 
     parts, fields = opaque.parts, opaque._fields
     arguments = [value for value in parts.get("args") or () if not _is_class(value)]
-    shown = [short(value) for value in arguments[:_MOST_SHOWN]]
-    shown += [f"{name}={short(fields[name])}" for name in list(fields)[:_MOST_SHOWN]]
-    if max(len(arguments), len(fields)) > _MOST_SHOWN:
+    shown = [short(value) for value in arguments[:_MAX_SHOWN]]
+    shown += [f"{name}={short(fields[name])}" for name in list(fields)[:_MAX_SHOWN]]
+    if max(len(arguments), len(fields)) > _MAX_SHOWN:
         shown.append("...")
     shown += [f"{name}={short(parts[name])}" for name in _CONTENT if parts.get(name)]
     return shown

@@ -1,7 +1,7 @@
 """Reducer of pandas extension arrays and their dtypes: equal ones give equal bytes.
 
-From pandas 3 on a view stores whether it is read-only, where another array inherits
-that from its class; and use adds caches. Neither is sent.
+From pandas 3 on a view stores whether it is read-only, which other arrays inherit from
+their class. Using an array adds caches. Neither is sent.
 
 Used by ``_reducers``. Tested by tests/libraries/test_pandas.py.
 """

@@ -18,7 +18,7 @@ from waybill._classes.annotations import code_of_annotation
 from waybill._core import is_importable
 
 
-def derive_when_asked(cls: Any) -> None:
+def derive_on_first_use(cls: Any) -> None:
     """Sets placeholders that build schema, validator and serializer on first use."""
     try:
         lazy_attribute = _placeholders()[2]
@@ -43,7 +43,8 @@ def derive_when_asked(cls: Any) -> None:
 
 @functools.cache
 def _placeholders() -> tuple[Any, Any, Any]:
-    """pydantic's own placeholders: of schemas, of the others, and of attributes."""
+    """pydantic's placeholders for schemas, for validators and the like, for
+    attributes."""
     from pydantic._internal import _mock_val_ser, _utils
 
     # abc reads this attribute of every class attribute; the base class would build.
@@ -121,10 +122,10 @@ def _names_in(
     Names without a value are added to ``unknown``.
     """
     found: dict[str, Any] = {}
-    left = [(annotation, namespaces, "") for annotation in annotations]
+    todo = [(annotation, namespaces, "") for annotation in annotations]
     visited: set[int] = set()
-    while left:
-        annotation, scopes, owner = left.pop()
+    while todo:
+        annotation, scopes, owner = todo.pop()
         code = code_of_annotation(annotation)
         for name in code.co_names if code is not None else ():
             values = [scope[name] for scope in scopes if name in scope]
@@ -132,7 +133,7 @@ def _names_in(
                 continue
             if values:
                 found[name] = values[0]
-                left.append((values[0], scopes, ""))
+                todo.append((values[0], scopes, ""))
             elif unknown is not None and not hasattr(builtins, name):
                 unknown.add(name)
         parts: Any = typing.get_args(annotation)
@@ -148,7 +149,7 @@ def _names_in(
                 getattr(module, "__dict__", {}),
             )
             parts = _annotations_of_class(annotation)
-        left += [(part, scopes, owner) for part in parts]
+        todo += [(part, scopes, owner) for part in parts]
     return {name: found[name] for name in sorted(found)}
 
 
@@ -178,12 +179,12 @@ def reduce_validated_call(obj: Any) -> Any:
     if not {"ns_resolver", "__pydantic_complete__"} <= slots.keys():
         return made, arguments, (state, slots)  # A version that builds at once.
     resolver = slots["ns_resolver"]
-    seen = resolver.types_namespace
-    names = _names_in(_annotations_of(obj.schema_type), seen.locals, seen.globals)
+    scopes = resolver.types_namespace
+    names = _names_in(_annotations_of(obj.schema_type), scopes.locals, scopes.globals)
     for name in ("__pydantic_validator__", "__return_pydantic_validator__"):
         slots.pop(name, None)
     slots["__pydantic_complete__"] = False
-    slots["ns_resolver"] = type(resolver)(type(seen)({}, names), names)
+    slots["ns_resolver"] = type(resolver)(type(scopes)({}, names), names)
     return made, arguments, (state, slots)
 
 
@@ -196,7 +197,7 @@ _BUILT_BY_ADAPTERS = frozenset({"core_schema", "validator", "serializer"})
 def reduce_type_adapter(obj: Any) -> Any:
     """Reduces a ``TypeAdapter``, without the objects that it builds from its type.
 
-    If a string annotation has a name that cannot be resolved here, all of it travels.
+    The whole adapter travels if a string annotation has an unresolvable name.
     """
     state = dict(vars(obj))
     unknown: set[str] = set()

@@ -14,7 +14,9 @@ from typing import Any
 #: Attributes that are sets of schema items.
 _SETS = ("constraints", "foreign_keys", "indexes")
 #: Attributes that constructors set over a cached property of the class.
-_SET = frozenset({"_proxies", "dialect_options", "foreign_keys", "primary_key", "type"})
+_ASSIGNED = frozenset(
+    {"_proxies", "dialect_options", "foreign_keys", "primary_key", "type"}
+)
 _NUMBER = "_creation_order"
 
 
@@ -29,9 +31,9 @@ def reduce_schema_item(obj: Any) -> Any:
         given.pop("dialect_options", None)  # Only a dialect has read the defaults.
     if _NUMBER in given:
         del given[_NUMBER]
-        place = _place_in_table(obj)
-        if place is not None:
-            given[_NUMBER] = place
+        rank = _rank_in_table(obj)
+        if rank is not None:
+            given[_NUMBER] = rank
     for name in _SETS:
         if isinstance(given.get(name), set):
             given[name] = sorted(given[name], key=_sort_key)
@@ -49,12 +51,12 @@ def _without_computed(cls: Any, state: dict[str, Any]) -> dict[str, Any]:
     given = {}
     for name in state:
         is_computed = isinstance(getattr(cls, name, None), memoized)
-        if name != "_memoized_keys" and (name in _SET or not is_computed):
+        if name != "_memoized_keys" and (name in _ASSIGNED or not is_computed):
             given[name] = state[name]
     return given
 
 
-def _place_in_table(obj: Any) -> int | None:
+def _rank_in_table(obj: Any) -> int | None:
     """The number of older items in its table; None for an item without a table."""
     table = getattr(obj, "__dict__", {}).get("table", getattr(obj, "parent", None))
     if not isinstance(table, sys.modules["sqlalchemy"].Table):

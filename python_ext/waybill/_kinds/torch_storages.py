@@ -102,12 +102,12 @@ def storage_of(view):
 
 def target_device(device):
     """The device for a storage of ``device``. DecodeError if this process lacks it."""
-    chosen = _core.chosen_devices()
-    if isinstance(chosen, dict):
+    map_location = _core.current_map_location()
+    if isinstance(map_location, dict):
         kind, _, _ = device.partition(":")
-        target = chosen.get(device, chosen.get(kind))
+        target = map_location.get(device, map_location.get(kind))
     else:
-        target = chosen(device) if callable(chosen) else chosen
+        target = map_location(device) if callable(map_location) else map_location
     target = device if target is None else str(target)
     if target != "cpu":
         _check_device(target)
@@ -161,15 +161,15 @@ def gather(storage):
     data, view = _core.new_buffer(_WRITABLE, size)
     target, source = _tensor_over(view), _bytes_of(storage)
     pieces = [_Piece(source.device), _Piece(source.device)]
-    begun = None
+    previous = None
     for number, start in enumerate(range(0, size, PIECE)):
         piece, part = pieces[number % 2], slice(start, start + PIECE)
         # The piece is free: its bytes were moved in the round before.
         piece.begin_from(source[part])
-        if begun:
-            begun[0].move_to(target[begun[1]])
-        begun = piece, part
-    begun[0].move_to(target[begun[1]])
+        if previous:
+            previous[0].move_to(target[previous[1]])
+        previous = piece, part
+    previous[0].move_to(target[previous[1]])
     return (ctypes.c_ubyte * size).from_buffer(data)
 
 
@@ -209,7 +209,7 @@ class _Piece:
         is_cuda = device.type == "cuda"
         self._bytes = torch.empty(PIECE, dtype=torch.uint8, pin_memory=is_cuda)
         self._stream = torch.cuda.current_stream(device) if is_cuda else None
-        self._copied = None
+        self._copy_event = None
 
     def begin_from(self, source):
         self._begin(self._bytes[: len(source)], source)
@@ -226,10 +226,10 @@ class _Piece:
 
     def wait(self):
         """Waits until the last copy is done."""
-        if self._copied is not None:
-            self._copied.synchronize()
+        if self._copy_event is not None:
+            self._copy_event.synchronize()
 
     def _begin(self, target, source):
         target.copy_(source, non_blocking=True)
         if self._stream is not None:
-            self._copied = self._stream.record_event(self._copied)
+            self._copy_event = self._stream.record_event(self._copy_event)

@@ -20,7 +20,7 @@ def reduce_ufunc(obj):
         if module is not None and _raw(module).get(name) is obj:
             return getattr, (module, name)
     module = _module_in_c(name, obj)
-    # The extension searches all modules for a plain name, also for a dotted one.
+    # For a str, the extension searches all modules, even if the name is dotted.
     return (getattr, (module, name)) if module else name
 
 

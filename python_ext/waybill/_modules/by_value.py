@@ -1,4 +1,4 @@
-"""Modules by value: which modules are sent so, and how imports find received ones."""
+"""Modules by value: which ones are sent, and how imports find received ones."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def is_local(module: ModuleType) -> bool:
 
 
 def is_found(name: str, spec: ModuleSpec | None) -> bool:
-    """Whether importing a name gives what a module was made from, `spec`.
+    """Whether an import of a name finds the file of `spec`, which made a module.
 
     Workflow engines and test runners load files by their paths, and put them into
     ``sys.modules`` under names that no import finds. Nothing is imported. True where
@@ -107,7 +107,7 @@ def is_found(name: str, spec: ModuleSpec | None) -> bool:
         return True
     try:
         return _is_origin(name, origin)
-    except Exception:  # Of a finder.
+    except Exception:  # A finder raised it.
         return True
 
 
@@ -128,10 +128,10 @@ def _is_origin(name: str, origin: str) -> bool:
         spec = find_spec and find_spec(name, path if parent else None, None)
         if spec is not None:
             return bool(os.path.realpath(spec.origin) == os.path.realpath(origin))
-    return not parent and any(_is_in(entry, tail, origin) for entry in _left_path())
+    return not parent and any(_is_in(entry, tail, origin) for entry in _old_path())
 
 
-def _left_path() -> Iterator[str]:
+def _old_path() -> Iterator[str]:
     """Searched folders that are no packages: they may have been in ``sys.path``."""
     for finder in list(sys.path_importer_cache.values()):
         path = getattr(finder, "path", None)
@@ -198,7 +198,7 @@ class Service(NamedTuple):
 
     name: str
     module: ModuleType
-    #: The received module of this name before, and the names that it was given.
+    #: The module that was received under this name before, and the names added to it.
     before: ModuleType | None
     added_names: list[str]
 
@@ -236,7 +236,7 @@ def take_back(service: Service) -> None:
 def settle(service: Service) -> None:
     """Replaces the module of the same name that was received earlier.
 
-    A module of this name that can be imported without it goes first.
+    A module of this name that was imported from elsewhere stays in ``sys.modules``.
     """
     name, module = service.name, service.module
     if sys.modules.get(name) is _finder.modules.get(name, _finder):

@@ -11,11 +11,11 @@ import types
 
 from waybill._modules import by_value as local_modules
 from waybill._state.baselines import TABLE, ClassChange
-from waybill._state.rules import LEFT, SET, decide
+from waybill._state.rules import KEEP, SET, decide
 from waybill._state.snapshots import (
     ABSENT,
     Kind,
-    Marked,
+    MarkCache,
     Snapshot,
     is_dunder,
     snapshots_of_module,
@@ -36,7 +36,7 @@ class _ReceivedModule:
         self.is_part = True
         self.snapshots: dict[str, Snapshot] = {}
 
-    def has_name(self) -> bool:
+    def is_identified(self) -> bool:
         """Whether its name identifies it, unlike that of a module made by a program."""
         return self.is_part or "__file__" in vars(self.module)
 
@@ -71,12 +71,12 @@ class ReceivedModules:
 
     def take_snapshots(self) -> None:
         """Takes snapshots of the modules. May run code of the program, as marks do."""
-        # Most modules of a package are globals of many others.
-        marked: Marked = {}
+        # One cache for all: most modules of a package are globals of many others.
+        mark_cache: MarkCache = {}
         names = [received.module.__name__ for received in self._received.values()]
         for received in self._received.values():
-            if received.has_name() and names.count(received.module.__name__) == 1:
-                received.snapshots = snapshots_of_module(received.module, marked)
+            if received.is_identified() and names.count(received.module.__name__) == 1:
+                received.snapshots = snapshots_of_module(received.module, mark_cache)
                 self._named.append(received)
 
     def change(self, side: str | None, undo: Undo) -> list[ClassChange]:
@@ -126,7 +126,7 @@ def _change(
         if change is SET:
             if snapshot.kind is not Kind.METHOD:
                 changes.append(ClassChange(module, name, "set"))
-        elif change is LEFT:
+        elif change is KEEP:
             _keep(new, name, own)
         else:
             change.run(own, undo)

@@ -72,11 +72,11 @@ def _reduce_mapping_proxy(obj):
     return types.MappingProxyType, (mapping,)
 
 
-def _lazy_reducer(topic, name):
+def _lazy_reducer(module_name, name):
     """A reducer that loads the one of waybill._kinds at its first call."""
 
     def reduce(*given):
-        module = __import__(f"waybill._kinds.{topic}", fromlist=[name])
+        module = __import__(f"waybill._kinds.{module_name}", fromlist=[name])
         return getattr(module, name)(*given)
 
     return reduce
@@ -128,15 +128,15 @@ def _reduce_type_variable(obj):
     try:
         bound = getattr(obj, "__bound__", None)
     except Exception:
-        # The bound of a PEP 695 variable is evaluated lazily, and this one fails yet.
+        # The bound of a PEP 695 variable is evaluated lazily, and this fails here.
         return make_deferred_type_variable, (obj.__name__, _evaluator_of(obj))
     if bound is not None:
         options["bound"] = bound
     kind = type(obj)
     if hasattr(obj, "has_default") and obj.has_default():
         options["default"] = obj.__default__
-        # Before 3.13, only typing_extensions makes variables with a default. They have
-        # the type of typing all the same.
+        # Before 3.13, only typing_extensions makes variables with a default. Their type
+        # is nevertheless that of typing.
         if sys.version_info < (3, 13):
             kind = getattr(sys.modules["typing_extensions"], kind.__name__)
     constraints = getattr(obj, "__constraints__", ())
@@ -151,7 +151,7 @@ def _evaluator_of(variable):
 
 
 def make_deferred_type_variable(name, evaluator):
-    """A type variable whose bound is evaluated lazily (3.12)."""
+    """A type variable whose bound is evaluated lazily (3.12 and later)."""
     require_identifier(name)
     scope = {"evaluator": evaluator}
     # From 3.14 on, evaluators take a format; 1 is that of values.
@@ -247,9 +247,9 @@ copy_in_order = _lazy_reducer("array_views", "copy_in_order")
 reduce_by_members = _lazy_reducer("instances", "reduce_by_members")
 
 
-def with_globals(module, carrier):
-    """Returns the ``__module__`` of a class. ``carrier`` is an argument so that it is
-    built before: with it the globals of the methods."""
+def with_globals(module, function):
+    """Returns the ``__module__`` of a class. ``function`` is an argument so that it is
+    built before the class, and with it the globals that the methods share."""
     return module
 
 
@@ -352,7 +352,7 @@ def require_identifier(name):
 
 
 def make_lazy_import(module, name):
-    """An unresolved lazy import (3.15); an eager import on older versions.
+    """An unresolved lazy import (3.15 and later), or on older versions an eager one.
 
     ``lazy import`` is a statement for module level, so it is executed in a new dict, in
     which it binds the placeholder.

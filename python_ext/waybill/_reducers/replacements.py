@@ -59,7 +59,7 @@ def _make_table() -> dict[type, Reducer | None]:
 
 
 class Replacements:
-    """The choices of one call. The extension calls it for each object.
+    """The choices of one call. The extension calls an instance for each object.
 
     Returns None if the object is not replaced; else the choice, with the result of a
     reducer for "fresh" and None for "drop".
@@ -90,7 +90,7 @@ class Replacements:
             return choice, (kind, ())
         reduce = self._reducers[kind]
         if reduce is None:
-            raise TypeError(f"there is no fresh {kind.__name__!r}; it can be dropped")
+            raise TypeError(f'cannot make a fresh {kind.__name__!r}: use "drop"')
         return choice, reduce(obj)
 
 

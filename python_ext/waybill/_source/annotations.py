@@ -51,8 +51,8 @@ def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
         try:
             code = _compile([(name, annotation, number)], unit, line)
             closure = tuple(cells[free] for free in code.co_freevars)
-            one = FunctionType(code, annotate.__globals__, _NAME, (), closure)
-            found.update(one(_VALUE))
+            evaluate = FunctionType(code, annotate.__globals__, _NAME, (), closure)
+            found.update(evaluate(_VALUE))
         except Exception:
             found[name] = text
     return found
@@ -162,10 +162,10 @@ def _value_expression(annotation: ast.expr, unit: Unit) -> Any:
 def _add_class_lookup(node: Any, unit: Unit) -> Any:
     if _CLASS_DICT not in unit.free_names:
         return node
-    return _Names(unit).visit(node)
+    return _ClassLookup(unit).visit(node)
 
 
-class _Names(ast.NodeTransformer):
+class _ClassLookup(ast.NodeTransformer):
     """Makes names look in the class namespace first, as in the class body.
 
     Scopes nested in an annotation do not see the class namespace.

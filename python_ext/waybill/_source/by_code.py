@@ -1,7 +1,7 @@
 """Weak tables of code objects by identity; code objects themselves compare by value.
 
-A receiver of source beside bytecode that runs here loads only this module and shown.py
-of this package. Tested by tests/python/source/test_nested_units.py.
+A receiver that runs the bytecode, and gets source beside it, loads only this module and
+shown.py of this package. Tested by tests/python/source/test_nested_units.py.
 """
 
 from __future__ import annotations

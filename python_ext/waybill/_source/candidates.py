@@ -62,7 +62,7 @@ def _function_unit(source: Source, index: Index, place: Place, code: CodeType) -
     text = source.slice(place.line, place.column, place.end_line, place.end_column)
     # Versions differ in the scopes around expressions, so ask the code object.
     nested = bool(code.co_flags & units.CO_NESTED)
-    unit = _make_unit(index, units.LAMBDA, text, scope._replace(nested=nested), code)
+    unit = _make_unit(index, units.LAMBDA, text, scope._replace(is_nested=nested), code)
     return unit._replace(column=place.column)
 
 
@@ -125,11 +125,11 @@ def _make_unit(
     names = _names_of(code)
     own_class = scope.class_name
     if own_class is not None and not (
-        scope.in_class or "__class__" in code.co_freevars or "__" in text
+        scope.is_in_class or "__class__" in code.co_freevars or "__" in text
     ):
         own_class = None
-    flags = units.IN_CLASS if scope.in_class else 0
-    if scope.nested:
+    flags = units.IN_CLASS if scope.is_in_class else 0
+    if scope.is_nested:
         flags |= units.NESTED
     if index.names_super and "super" in names:
         flags |= units.NAMES_SUPER

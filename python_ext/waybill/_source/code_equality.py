@@ -37,7 +37,7 @@ def is_same(one: CodeType, other: CodeType) -> bool:
     if _fields(one) != _fields(other):
         return False
     mine, theirs = one.co_consts, other.co_consts
-    return len(mine) == len(theirs) and all(map(_same_constant, mine, theirs))
+    return len(mine) == len(theirs) and all(map(_is_same_constant, mine, theirs))
 
 
 def has_same_columns(one: CodeType, other: CodeType) -> bool:
@@ -63,11 +63,11 @@ def _pairs(one: CodeType, other: CodeType) -> Iterator[tuple[CodeType, CodeType]
 
 
 def has_columns(code: CodeType) -> bool:
-    """False where ``-X no_debug_ranges`` left them out."""
+    """Whether a code object has columns: ``-X no_debug_ranges`` leaves them out."""
     return any(position[2] is not None for position in code.co_positions())
 
 
-def _same_constant(one: Any, other: Any) -> bool:
+def _is_same_constant(one: Any, other: Any) -> bool:
     """Types and signs of zeros are compared; the order of sets is not."""
     kind = type(one)
     if kind is not type(other):
@@ -75,7 +75,7 @@ def _same_constant(one: Any, other: Any) -> bool:
     if kind is CodeType:
         return is_same(one, other)
     if kind is tuple:
-        return len(one) == len(other) and all(map(_same_constant, one, other))
+        return len(one) == len(other) and all(map(_is_same_constant, one, other))
     if kind is frozenset or kind is slice:
         return bool(_key(one) == _key(other))
     if kind is float or kind is complex:

@@ -24,7 +24,7 @@ FEATURES: dict[str, int] = {
     if name != "nested_scopes"
 }
 
-_OF_ANNOTATIONS = units.ANNOTATE, units.CLASS_ANNOTATE
+_ANNOTATION_KINDS = units.ANNOTATE, units.CLASS_ANNOTATE
 
 
 def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
@@ -41,8 +41,8 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
         from waybill._source.generated import placeholder
 
         return placeholder(unit, file, first_line)
-    synthetic = unit.kind in _OF_ANNOTATIONS and not DEFERRED
-    wrapped = None if synthetic else wrap(unit, first_line)
+    is_synthetic = unit.kind in _ANNOTATION_KINDS and not DEFERRED
+    wrapped = None if is_synthetic else wrap(unit, first_line)
     above = 1 if wrapped is None else wrapped.above
     try:
         if wrapped is None:
@@ -95,7 +95,7 @@ def _find_unit_code(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
         named = [c for c in level if c.co_name == name and units.is_function(c)]
         if named:
             # Annotations are compiled before the annotated function.
-            of_annotations = unit.kind in _OF_ANNOTATIONS
+            of_annotations = unit.kind in _ANNOTATION_KINDS
             return _check_free_names(named[0 if of_annotations else -1], unit)
     raise UnitError(f"the source of {unit.name} does not define it")
 
@@ -121,15 +121,15 @@ def _relabel(code: CodeType, unit: Unit, file: str, line_offset: int) -> CodeTyp
         flags |= units.CO_ITERABLE_COROUTINE
     name = unit.qualified_name
     if unit.kind == units.ANNOTATE and DEFERRED:
-        # 3.14, and 3.15 in some cases, name it as a sibling of its function.
+        # 3.14, and 3.15 in some cases, names the code as a sibling of its function.
         around, _, function = name.rpartition(".")[0].rpartition(".")
         if not code.co_qualname.endswith(f"{function}.{code.co_name}"):
             name = f"{around}.{code.co_name}" if around else code.co_name
-    was = code.co_qualname
-    relabelled = relabel_all(code, was, name, file, line_offset)
-    if unit.kind in _OF_ANNOTATIONS and DEFERRED:
+    compiled_name = code.co_qualname
+    relabelled = relabel_all(code, compiled_name, name, file, line_offset)
+    if unit.kind in _ANNOTATION_KINDS and DEFERRED:
         # Lambdas in annotations are named as siblings of the annotated function.
-        old, new = _enclosing_name(was, unit), _enclosing_name(name, unit)
+        old, new = _enclosing_name(compiled_name, unit), _enclosing_name(name, unit)
         if old and old != new:
             relabelled = relabel_all(relabelled, old, new, file, 0)
     return relabelled if flags == code.co_flags else relabelled.replace(co_flags=flags)
@@ -149,17 +149,17 @@ def relabel_all(
 ) -> CodeType:
     """The code and all code nested in it, with another file, lines moved by an offset,
     and ``new`` for ``old`` at the start of qualified names."""
-    qualified = was = code.co_qualname
-    if was == old:
+    qualified = present_name = code.co_qualname
+    if present_name == old:
         qualified = new
-    elif was.startswith(f"{old}."):
-        qualified = new + was[len(old) :]
+    elif present_name.startswith(f"{old}."):
+        qualified = new + present_name[len(old) :]
     is_body = not code.co_flags & units.CO_FUNCTION
     constants = tuple(
         relabel_all(k, old, new, file, line_offset)
         if type(k) is CodeType
         # The body of a class sets __qualname__ to a constant.
-        else (qualified if is_body and k == was and type(k) is str else k)
+        else (qualified if is_body and k == present_name and type(k) is str else k)
         for k in code.co_consts
     )
     return code.replace(

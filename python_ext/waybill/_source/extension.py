@@ -37,7 +37,7 @@ _VISIBLE_FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
 def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     """The unit of a code object, or why there is none; see ``_source.proving``.
 
-    Any exception but MemoryError becomes such a reason: linecache and classes of the
+    Any exception but MemoryError counts as a reason: linecache and classes of the
     program may raise anything, and the code can be sent without source.
     """
     received = find_entry(by_code.RECEIVED, code)

@@ -66,10 +66,10 @@ class Source:
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         starts = array("L", [0])
         lambda_lines = []
-        at = 0
+        offset = 0
         for number, line in enumerate(text.split("\n"), 1):
-            at += len(line) + 1
-            starts.append(at)
+            offset += len(line) + 1
+            starts.append(offset)
             if "lambda" in line:
                 lambda_lines.append(number)
         try:
@@ -129,7 +129,7 @@ def find_source(code: CodeType) -> Source | str:
 
 
 def _archive_of(name: str) -> str | None:
-    """The file at which a path continues as if it were a folder: an archive."""
+    """The archive in a path: a file where the path has a folder. None without one."""
     around = os.path.dirname(name)
     while around and not os.path.exists(around):
         around = os.path.dirname(around)

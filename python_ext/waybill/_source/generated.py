@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The file name of text that ``exec`` and ``eval`` compile.
 FILE = "<string>"
-_MARK = ": a library of another Python wrote it, and it was not written again here"
+_MARK = ": a library of another Python generated it, and none generated it here"
 
 #: Generated code by name, for each description of a dataclass, which determines it.
 _generated: dict[Any, dict[str, CodeType]] = {}
@@ -77,7 +77,7 @@ def finish_generated(cls: type) -> None:
         _finish_protocol(cls)
 
 
-def finished(cls: type, attributes: dict[str, Any]) -> dict[str, Any]:
+def with_generated_methods(cls: type, attributes: dict[str, Any]) -> dict[str, Any]:
     """The received attributes of a class, with the class's own value for each
     placeholder: a method that was generated again is not a change."""
     own = vars(cls)
@@ -142,7 +142,7 @@ def _scratch_dataclass(description: Any, values: dict[str, Any] | None) -> Any:
 
     options, has_post_init, fields = description
     annotations = {}
-    made = []
+    own_fields = []
     for name, kind, defaulted, *public in fields:
         annotations[name] = dataclasses.InitVar if kind == "initvar" else object
         given: dict[str, Any] = dict(zip(FIELD_OPTIONS, public, strict=True))
@@ -150,12 +150,12 @@ def _scratch_dataclass(description: Any, values: dict[str, Any] | None) -> Any:
             given[defaulted] = list if defaulted == "default_factory" else None
             if values is not None:
                 given[defaulted] = values[name]
-        made.append((name, dataclasses.field(**given)))
+        own_fields.append((name, dataclasses.field(**given)))
     body: dict[str, Any] = {"__annotations__": annotations, "__module__": "<waybill>"}
     if has_post_init:
         body["__post_init__"] = lambda self: None
     scratch = type("scratch", (), body)
-    for name, field in made:
+    for name, field in own_fields:
         setattr(scratch, name, field)
     return dataclasses.dataclass(**dict(options))(scratch)
 
@@ -181,7 +181,7 @@ def _finish_dataclass(cls: Any, names: list[str]) -> None:
 
 
 def _adopt(value: Any, scratch: Any, cls: Any, received: Any) -> None:
-    """Makes a method that was generated for a scratch class one of another class."""
+    """Turns a method that was generated for a scratch class into one of ``cls``."""
     before = {f.__name__: f for f in functions_of(received)}
     for function in functions_of(value):
         function.__module__ = cls.__module__
@@ -218,7 +218,7 @@ def new_of_namedtuple(fields: tuple[str, ...]) -> Any:
     """The ``__new__`` that ``namedtuple()`` generates for these fields."""
     from collections import namedtuple
 
-    # rename=True made the names that are not valid for fields.
+    # Fields such as _1 have names that only rename=True allows.
     made = namedtuple("scratch", fields, rename=True)  # type: ignore[misc]
     return made.__new__
 

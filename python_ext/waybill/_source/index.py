@@ -28,8 +28,8 @@ class Scope(NamedTuple):
     """The scope that contains a statement or an expression."""
 
     class_name: str | None
-    in_class: bool
-    nested: bool
+    is_in_class: bool
+    is_nested: bool
     is_module: bool
 
 
@@ -50,9 +50,9 @@ class Annotated(NamedTuple):
     name: str
     #: For a function, its header; for a class, its text below the first line.
     place: Place
-    #: For a class, each annotated name: its place with that of its annotation, the
-    #: place of its value or else the end again, and whether it is in a conditional
-    #: block. Places are lines and columns.
+    #: For a class, a row for each annotated name: line and column of the name, of the
+    #: end of the annotation, and of the value (without one, of that end again); whether
+    #: it is in a conditional block.
     pieces: tuple[tuple[int, int, int, int, int, int, bool], ...]
 
 
@@ -88,7 +88,7 @@ class Index:
                         self._add_annotated_function(node, scope)
                     inner = _function_in(scope)
                 elif kind is _ast.ClassDef:
-                    nested = scope.nested or bool(getattr(node, "type_params", ()))
+                    nested = scope.is_nested or bool(getattr(node, "type_params", ()))
                     inner = Scope(node.name, True, nested, False)
                     if DEFERRED:
                         self._add_annotated_class(node, inner)
@@ -200,15 +200,15 @@ def _has_line(node: Any, lines: list[int]) -> bool:
     """Whether a node covers one of these lines, which are in ascending order."""
     if not hasattr(node, "lineno"):  # A case of a match statement.
         return True
-    at = bisect_left(lines, _first_line(node))
-    return at < len(lines) and lines[at] <= node.end_lineno
+    index = bisect_left(lines, _first_line(node))
+    return index < len(lines) and lines[index] <= node.end_lineno
 
 
-def _parts(node: Any, but: tuple[str, ...] = ()) -> list[Any]:
+def _parts(node: Any, excluded: tuple[str, ...] = ()) -> list[Any]:
     """The direct children of a node, without those in some fields."""
     found = []
     for field in node._fields:
-        if field in but:
+        if field in excluded:
             continue
         value = getattr(node, field, None)
         if isinstance(value, list):
@@ -219,11 +219,11 @@ def _parts(node: Any, but: tuple[str, ...] = ()) -> list[Any]:
 
 
 def _scoped_parts(
-    node: Any, scope: Scope, but: tuple[str, ...] = ()
+    node: Any, scope: Scope, excluded: tuple[str, ...] = ()
 ) -> list[tuple[Any, Scope]]:
     """The direct children of a node, with the scope of each: deferred annotations are
     in a function of their own."""
-    found = [(part, scope) for part in _parts(node, (*but, *_ANNOTATIONS))]
+    found = [(part, scope) for part in _parts(node, (*excluded, *_ANNOTATIONS))]
     inner = _function_in(scope) if DEFERRED else scope
     for field in _ANNOTATIONS:
         annotation = getattr(node, field, None)

@@ -124,35 +124,37 @@ class _Level:
     __slots__ = (
         "awaits_colon",
         "awaits_in",
-        "below",
-        "best",
+        "bracket_depth",
         "clauses",
         "factors",
-        "inner",
-        "most_factors",
-        "own",
+        "inner_clauses",
+        "max_depth",
+        "max_factors",
+        "operators",
     )
 
     def __init__(self) -> None:
         #: Operators since the last comma, and the deepest bracket since then.
-        self.own = self.below = 0
-        #: Factors of the current summand, and the most that a summand had.
-        self.factors = self.most_factors = 0
+        self.operators = self.bracket_depth = 0
+        #: Factors of the current summand, and the maximum of all summands.
+        self.factors = self.max_factors = 0
         #: The greatest depth before the last comma.
-        self.best = 0
-        #: ``for`` clauses, and the most in the brackets inside.
-        self.clauses = self.inner = 0
+        self.max_depth = 0
+        #: ``for`` clauses, and the maximal number in inner brackets.
+        self.clauses = self.inner_clauses = 0
         #: Commas separate parameters until a colon, and targets until ``in``.
         self.awaits_colon = 0
         self.awaits_in = False
 
     def end_part(self) -> None:
         self.end_summand()
-        self.best = max(self.best, self.own + self.most_factors + self.below)
-        self.own = self.most_factors = self.below = 0
+        self.max_depth = max(
+            self.max_depth, self.operators + self.max_factors + self.bracket_depth
+        )
+        self.operators = self.max_factors = self.bracket_depth = 0
 
     def end_summand(self) -> None:
-        self.most_factors = max(self.most_factors, self.factors)
+        self.max_factors = max(self.max_factors, self.factors)
         self.factors = 0
 
 
@@ -168,9 +170,10 @@ class _NestingReader:
         #: For each indent: consecutive ``elif``, and open blocks of the function.
         self.chains = [0]
         self.blocks = [0]
-        self.opened = 0
-        self.items = 0
-        self.first = ""
+        #: Blocks, items of ``with`` and first token of the current statement.
+        self.opened_blocks = 0
+        self.with_items = 0
+        self.first_token = ""
         for kind, token in _tokens(f"({text}\n)" if is_lambda else text):
             self._read(kind, token)
             if self.reason:
@@ -188,27 +191,27 @@ class _NestingReader:
             self._read_name(token)
         elif kind == "FSTRING":
             # Before 3.12 an f-string is one token: count all in it.
-            self.levels[-1].own += _count_nesting_tokens(token)
-            self.levels[-1].inner += token.count("for")
+            self.levels[-1].operators += _count_nesting_tokens(token)
+            self.levels[-1].inner_clauses += token.count("for")
         elif kind == "OP":
             self._read_operator(token)
 
     def _indent(self) -> None:
         self.chains.append(0)
-        starts_anew = self.first in ("def", "class")
-        self.blocks.append(0 if starts_anew else self.blocks[-1] + self.opened)
+        starts_anew = self.first_token in ("def", "class")
+        self.blocks.append(0 if starts_anew else self.blocks[-1] + self.opened_blocks)
         if len(self.chains) > self.max_indents:
             self.reason = f"it has more than {self.max_indents} indents in one another"
 
     def _read_name(self, token: str) -> None:
-        if not self.first or self.first == "async":
+        if not self.first_token or self.first_token == "async":
             self._begin_statement(token)
         level = self.levels[-1]
         if token == _LAMBDA:
-            level.own += self.lambda_depth
+            level.operators += self.lambda_depth
             level.awaits_colon += 1
         elif token in _NESTING_KEYWORDS:
-            level.own += 1
+            level.operators += 1
             if token == "for" and len(self.levels) > 1:
                 level.clauses += 1
                 level.awaits_in = True
@@ -216,19 +219,19 @@ class _NestingReader:
                 level.awaits_in = False
 
     def _begin_statement(self, token: str) -> None:
-        self.first = token
-        self.items = 1
+        self.first_token = token
+        self.with_items = 1
         if token == "elif":
             self.chains[-1] += 1
         elif token != "else":
             self.chains[-1] = 0
-        self.opened = _BLOCKS.get(token, 0)
+        self.opened_blocks = _BLOCKS.get(token, 0)
 
     def _read_operator(self, token: str) -> None:
-        self.first = self.first or token
+        self.first_token = self.first_token or token
         level = self.levels[-1]
         if token in "([{":
-            level.own += 1
+            level.operators += 1
             self.levels.append(_Level())
             if len(self.levels) > MAX_BRACKETS:
                 self.reason = f"it has more than {MAX_BRACKETS} brackets in one another"
@@ -236,7 +239,7 @@ class _NestingReader:
             if len(self.levels) > 1:
                 self._close()
         elif token == ",":
-            self.items += 1
+            self.with_items += 1
             if not level.awaits_colon and not level.awaits_in:
                 level.end_part()
         elif token == ":" and level.awaits_colon:
@@ -246,7 +249,7 @@ class _NestingReader:
         elif token in _FACTORS:
             level.factors += 1
         elif token != ":":
-            level.own += 1
+            level.operators += 1
             if token in "+-":
                 level.end_summand()
 
@@ -254,11 +257,13 @@ class _NestingReader:
         closed = self.levels.pop()
         closed.end_part()
         level = self.levels[-1]
-        level.below = max(level.below, closed.best + 1)
-        around = closed.inner + closed.clauses
-        level.inner = max(level.inner, around)
+        level.bracket_depth = max(level.bracket_depth, closed.max_depth + 1)
+        around = closed.inner_clauses + closed.clauses
+        level.inner_clauses = max(level.inner_clauses, around)
         if closed.clauses:
-            opened = self.items if self.first == "with" else self.opened
+            opened = (
+                self.with_items if self.first_token == "with" else self.opened_blocks
+            )
             if around + self.blocks[-1] + opened > MAX_BLOCKS:
                 self.reason = f"it has more than {MAX_BLOCKS} blocks in one another"
 
@@ -267,12 +272,12 @@ class _NestingReader:
             self._close()
         level = self.levels[0]
         level.end_part()
-        if level.best + sum(self.chains) + len(self.chains) > MAX_DEPTH:
+        if level.max_depth + sum(self.chains) + len(self.chains) > MAX_DEPTH:
             self.reason = f"it has more than {MAX_DEPTH} operators in one another"
-        if self.first == "with":
-            self.opened = self.items
+        if self.first_token == "with":
+            self.opened_blocks = self.with_items
         self.levels = [_Level()]
-        self.first = ""
+        self.first_token = ""
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:

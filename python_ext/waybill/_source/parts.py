@@ -33,7 +33,7 @@ _NOT_OF_SOURCE = ATTRIBUTES_TO_DROP | {
     "__protocol_attrs__",
 }
 
-#: Attributes of a TypedDict, with the values that stand for nothing in the source.
+#: Attributes of a TypedDict, with the values that they have if the source sets nothing.
 _DEFAULTS: dict[str, object] = {"__readonly_keys__": frozenset(), "__closed__": None}
 
 

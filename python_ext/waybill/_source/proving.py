@@ -34,7 +34,7 @@ def prove(code: CodeType, owner: type | None = None) -> Unit | str:
     """The unit that compiles to a code object with this Python; else a clause that says
     why there is none.
 
-    The two are equal except for the file name; columns are compared if both have them.
+    The code is equal except for the file name; columns are compared if both have them.
     ``owner`` is the class that holds the function, if the caller has one. The cost is
     one compilation once the file is parsed; for code without a unit, one stat().
     """
@@ -77,8 +77,8 @@ def prove_nested(code: CodeType) -> Unit | str | None:
     # Lines of the index count from the start of the wrapped text.
     line_offset = first_line - 1 - wrapped.above
     qualified = code.co_qualname
-    there = relabel_all(code, qualified, qualified, code.co_filename, -line_offset)
-    return prove_from_source(source, there)
+    moved_code = relabel_all(code, qualified, qualified, code.co_filename, -line_offset)
+    return prove_from_source(source, moved_code)
 
 
 def prove_from_source(source: Source, code: CodeType) -> Unit | str:
@@ -120,22 +120,22 @@ def _first_that_compiles(
     source: Source, candidates: list[Unit], code: CodeType
 ) -> Unit | None:
     first: Unit | None = None
-    for unit, made in _compile_candidates(candidates, code, source.name):
+    for unit, compiled in _compile_candidates(candidates, code, source.name):
         # Columns distinguish equal lambdas on one line.
-        if code_equality.has_same_columns(made, code):
+        if code_equality.has_same_columns(compiled, code):
             return unit
-        if first is None and _can_differ_in_columns(unit, made, code):
+        if first is None and _can_differ_in_columns(unit, compiled, code):
             first = unit
     return first
 
 
-def _can_differ_in_columns(unit: Unit, made: CodeType, code: CodeType) -> bool:
+def _can_differ_in_columns(unit: Unit, compiled: CodeType, code: CodeType) -> bool:
     """Whether equal source may have differing columns. Annotations have the end of the
     whole function, which does not travel, and ``-X no_debug_ranges`` omits columns."""
     return (
         unit.kind in (units.ANNOTATE, units.CLASS_ANNOTATE)
-        or not (code_equality.has_columns(made) and code_equality.has_columns(code))
-    ) and code_equality.has_same_lines(made, code)
+        or not (code_equality.has_columns(compiled) and code_equality.has_columns(code))
+    ) and code_equality.has_same_lines(compiled, code)
 
 
 def _compile_candidates(
@@ -146,13 +146,13 @@ def _compile_candidates(
         for level in _levels(unit):
             at_level = unit._replace(optimization=level) if level else unit
             try:
-                made = compile_unit(at_level, file, code.co_firstlineno)
+                compiled = compile_unit(at_level, file, code.co_firstlineno)
             except NoRoomError:
                 raise
             except (SyntaxError, ValueError):
                 continue
-            if code_equality.is_same(made, code):
-                yield at_level, made
+            if code_equality.is_same(compiled, code):
+                yield at_level, compiled
 
 
 def _levels(unit: Unit) -> tuple[int, ...]:

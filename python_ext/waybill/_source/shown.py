@@ -2,7 +2,7 @@
 
 Files of received code get linecache entries whose lines are made on first use: the
 lines of the file, if it exists on this machine, with the text of each live unit laid
-over them at its own lines. Where the file agrees with the unit, it shows the file;
+over them at its own lines. An entry shows the file where that agrees with the unit,
 elsewhere the unit. Entries of other code in linecache are left alone. Tested by
 tests/python/source/test_shown.py.
 """
@@ -57,8 +57,8 @@ class ShownLines(Sequence[str]):
     def __len__(self) -> int:
         return len(self._current_lines())
 
-    def __getitem__(self, at: Any) -> Any:
-        return self._current_lines()[at]
+    def __getitem__(self, index: Any) -> Any:
+        return self._current_lines()[index]
 
 
 def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
@@ -71,7 +71,7 @@ def keep_source(unit: tuple[Any, ...], code: CodeType, first_line: int) -> None:
     entry = _shown.pop(file, None)
     existing = _cache.get(file)
     if entry is None or existing is not entry:
-        # An entry with a time is of a file, which ShownLines reads as well.
+        # An entry with a time belongs to a file, which ShownLines reads as well.
         if existing is not None and (len(existing) == 1 or existing[1] is None):
             return
         entry = 0, None, ShownLines(file), file
@@ -102,9 +102,9 @@ def _stamp_of(file: str) -> tuple[int, ...] | None:
 
 def _lines_of(file: str, file_exists: bool) -> list[str]:
     received: dict[int, str] = {}
-    for first, text, fills in sorted(_texts_of(file), key=lambda found: found[2]):
+    for first, text, fills_gaps in sorted(_texts_of(file), key=lambda found: found[2]):
         for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
-            if number not in received or (fills and not received[number].strip()):
+            if number not in received or (fills_gaps and not received[number].strip()):
                 received[number] = f"{line}\n"
     lines = _read(file) if file_exists else []
     lines += ["\n"] * (max(received, default=0) - len(lines))

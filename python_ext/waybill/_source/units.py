@@ -18,7 +18,7 @@ DEF, LAMBDA, ANNOTATE, CLASS_ANNOTATE, GENERATED = range(5)
 IN_CLASS, NESTED, NAMES_SUPER, ITERABLE_COROUTINE = 1, 2, 4, 8
 ALL_FLAGS = IN_CLASS | NESTED | NAMES_SUPER | ITERABLE_COROUTINE
 
-#: Flags of code objects, of the interpreter's Include/cpython/code.h.
+#: Flags of code objects, from CPython's Include/cpython/code.h.
 CO_OPTIMIZED, CO_NEWLOCALS, CO_NESTED, CO_ITERABLE_COROUTINE = 1, 2, 0x10, 0x100
 CO_FUNCTION = CO_OPTIMIZED | CO_NEWLOCALS
 
@@ -52,8 +52,8 @@ class Unit(NamedTuple):
     #: Names of ``__future__`` features.
     futures: tuple[str, ...] = ()
     free_names: tuple[str, ...] = ()
-    #: Its names that the module binds by import, even where it has other variables of
-    #: these names: compilers do not tell them apart.
+    #: Names in the code that the module binds by import, even if some are also local
+    #: variables: compilers do not tell them apart.
     imports: tuple[str, ...] = ()
 
 

@@ -1,7 +1,7 @@
 """Wraps a unit in the text of a module with the scopes that it had.
 
 The text is compiled and never run. It reproduces what the compiler reads outside of a
-function: the class around it, for mangle names and ``__class__``; the variables of
+function: the class around it, for mangled names and ``__class__``; the variables of
 enclosing functions; the names that the module imports, and whether it names ``super``,
 since both change how calls are compiled. Tested by
 tests/python/source/test_compiling.py.
@@ -53,11 +53,11 @@ def wrap(unit: Unit, first_line: int) -> Wrapped:
         body = decorators + unit.text
     # Only class bodies have line numbers in constants, so only they need the padding.
     has_class = unit.kind == units.DEF and "class" in unit.text
-    room = max(first_line - 1 - len(above), 0) if has_class else 0
-    text = "\n" * room + "".join(above) + body + _statements_below(unit)
+    padding = max(first_line - 1 - len(above), 0) if has_class else 0
+    text = "\n" * padding + "".join(above) + body + _statements_below(unit)
     # The text of class annotations begins with the line of the class itself.
-    own = unit.kind == units.CLASS_ANNOTATE
-    return Wrapped(text, room + len(above) - own, depth)
+    is_class = unit.kind == units.CLASS_ANNOTATE
+    return Wrapped(text, padding + len(above) - is_class, depth)
 
 
 def indent_of(text: str) -> str:
@@ -68,7 +68,7 @@ def indent_of(text: str) -> str:
 
 
 def _statements_around(unit: Unit, indent: str) -> tuple[list[str], int]:
-    """The nested statements around a unit, outermost first; how many are scopes."""
+    """(the nested statements around a unit, outermost first; how many are scopes)."""
     own = unit.class_name
     free = [n for n in unit.free_names if own is None or n not in CLASS_CELLS]
     name = "_" if unit.name != "_" else "__"

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 #: A number for each class, by id; it changes with the baseline. The extension reads it.
 SERIALS: dict[bytes, int] = {}
-#: Ids of classes that the extension used without reading the table: recently used.
+#: Ids of classes that the extension used without reading the table. They count as
+#: recently used.
 USES: dict[bytes, None] = {}
 
 #: The default bounds of the table.
@@ -75,7 +76,7 @@ class Table:
         self.generation = 0
         #: Modules by value, by name: the one received last, and its snapshots.
         self.modules: dict[str, tuple[ModuleType, dict[str, Snapshot]]] = {}
-        #: A new class stands for its baseline until that is read.
+        #: A NewClass is replaced by its baseline when that is first read.
         self._baselines: dict[bytes, Baseline | NewClass] = {}
         self._size = 0
         self._max_count, self._max_size = MAX_CLASSES, MAX_CLASS_BYTES
@@ -86,7 +87,7 @@ class Table:
         """A new lock, also after a fork: a thread that is gone may hold the old one."""
         self.lock = RLock()
 
-    def locked(self, step: Callable[..., _T], *given: object) -> _T:
+    def call_locked(self, step: Callable[..., _T], *given: object) -> _T:
         """Calls `step` under the lock and returns its result."""
         with self.lock:
             return step(*given)
@@ -113,7 +114,7 @@ class Table:
     def put(
         self, identity: bytes, baseline: Baseline | NewClass, differs: bool
     ) -> list[object]:
-        """Stores a baseline. ``differs``: from the one before.
+        """Stores a baseline. ``differs``: it is not equal to the one before.
 
         Returns objects that the caller must release after the lock.
         """

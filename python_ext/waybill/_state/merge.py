@@ -7,9 +7,9 @@ them; their values are never hashed. The rules are in docs/class_state.md, and
 `rules.decide` is their table.
 
 Dicts are walked by key, closures and generators are avoided, and functions with
-handlers are short. If memory ends, CPython 3.11 crashes at items(), loses what the
-others hold, and hangs in handlers after instruction 256.
-Tested by tests/python/classes/test_class_state.py and its neighbours.
+handlers are short. If memory runs out, CPython 3.11 crashes in items(), leaks objects
+of closures and generators, and hangs in handlers after instruction 256. Tested by
+tests/python/classes/test_class_state.py and its neighbours.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from waybill._state.received_classes import (
     NewClass,
     ReceivedClass,
     merge_class,
-    other_methods,
+    methods_edited_by_sender,
     record_baseline,
 )
 from waybill._state.snapshots import (
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
 
 class Merge:
-    """Merges the classes and modules of one payload. The extension makes one when it
-    builds the first of them.
+    """Merges the classes and modules of one payload. The extension makes a Merge when
+    it builds the first class or module.
 
     ``resets`` and ``side`` are the options ``reset_classes`` and ``class_state``.
     """
@@ -93,14 +93,16 @@ class Merge:
             if not is_home and (base is None or not base.has_entry(key, value)):
                 return value
             own = own[key]
-        elif not is_home and not self._stays(name, value, own, base):
+        elif not is_home and not self._is_unchanged_by_merge(name, value, own, base):
             return value
         if own is not value:
             self._resolved[id(own)] = own, value
         return own
 
     @staticmethod
-    def _stays(name: str, value: object, own: object, base: Snapshot | None) -> bool:
+    def _is_unchanged_by_merge(
+        name: str, value: object, own: object, base: Snapshot | None
+    ) -> bool:
         snapshot = snapshot_of(name, value)
         # Functions refer to objects of their own payload.
         if snapshot.kind is Kind.METHOD:
@@ -128,13 +130,13 @@ class Merge:
         """
         if identity in self._received or identity in self._new:
             return  # The node was built again inside of itself.
-        written = sys.modules.get("waybill._source.generated")
-        if written is not None:
-            attributes = written.finished(cls, attributes)
+        generated = sys.modules.get("waybill._source.generated")
+        if generated is not None:
+            attributes = generated.with_generated_methods(cls, attributes)
         is_home = existed and TRACKER.is_home(cls)
         before = TABLE.of(identity, cls)
         is_new = not existed and before is None and home_state is Ellipsis
-        if is_new and written is None and not self._resolved:
+        if is_new and generated is None and not self._resolved:
             new = NewClass(identity, cls, name, bases, namespace, attributes, size)
             if new.is_fixed():
                 self._new[identity] = new
@@ -143,7 +145,7 @@ class Merge:
         # Equal metadata is one object, so that it can be compared by identity.
         if before is not None and is_same_metadata(before.metadata, metadata):
             metadata = before.metadata
-        if before is not None and home_state is Ellipsis and written is None:
+        if before is not None and home_state is Ellipsis and generated is None:
             same = self._unchanged_snapshots(cls, before, metadata, attributes)
             if same is not None:
                 last = identity, cls, size, before, metadata, attributes
@@ -207,7 +209,7 @@ class Merge:
         """Adds the members that an enumeration of this process lacks, before an object
         of the payload refers to one."""
         if not TRACKER.is_home(cls) and enumerations.makes_enumerations(type(cls)):
-            names = TABLE.locked(_begin_members, identity, cls, namespace)
+            names = TABLE.call_locked(_begin_members, identity, cls, namespace)
             if names:
                 self._members[identity] = cls, names
 
@@ -236,7 +238,7 @@ class Merge:
         if self._modules is not None:
             self._modules.abandon()
         for identity in self._members:
-            TABLE.locked(_end_members, identity, *self._members[identity], True)
+            TABLE.call_locked(_end_members, identity, *self._members[identity], True)
 
     def _side_of(self, cls: type) -> str | None:
         if self._resets:
@@ -249,35 +251,39 @@ class Merge:
         # Marks may run code of the program, so they are taken without the lock.
         for repeated in self._repeated:
             # Code that ran since may have loaded another payload of the class.
-            if repeated.last() is not repeated.before:
-                state = self._snapshots_of(repeated.attributes, repeated.last())
+            if repeated.current_baseline() is not repeated.before:
+                state = self._snapshots_of(
+                    repeated.attributes, repeated.current_baseline()
+                )
                 self._received[repeated.identity] = repeated._replace(
-                    state=state, snapshots=state, before=repeated.last()
+                    state=state, snapshots=state, before=repeated.current_baseline()
                 )
         received_classes = list(self._received.values())
-        others = {}
+        edited = {}
         for received in received_classes:
             if received.before is not None:
-                others[received.identity] = other_methods(received)
+                edited[received.identity] = methods_edited_by_sender(received)
         if self._modules is not None:
             self._modules.take_snapshots()
         undo: Undo = []
-        changes, dropped = TABLE.locked(self._merge, received_classes, others, undo)
+        changes, dropped = TABLE.call_locked(
+            self._merge, received_classes, edited, undo
+        )
         del dropped, undo  # Releasing them may run code of the program.
-        # Methods that a library generates are no changes, but must be generated.
-        from_others = "waybill._source.generated" in sys.modules
-        if not changes and not from_others:
+        # Methods that a library generates are not in `changes`, but must be generated.
+        has_generated = "waybill._source.generated" in sys.modules
+        if not changes and not has_generated:
             return
         changed = {id(change.cls) for change in changes}
         for received in received_classes:
-            if id(received.cls) in changed or (from_others and not received.is_home):
+            if id(received.cls) in changed or (has_generated and not received.is_home):
                 class_making.finish_class(received.cls)
         TABLE.report(changes)
 
     def _merge(
         self,
         received_classes: list[ReceivedClass],
-        others: dict[bytes, set[str]],
+        edited: dict[bytes, set[str]],
         undo: Undo,
     ) -> tuple[list[ClassChange], list[object]]:
         new_classes = []
@@ -288,10 +294,10 @@ class Merge:
             else:
                 received_classes.append(new.as_received())
         try:
-            changes = self._change_all(received_classes, others, undo)
+            changes = self._change_all(received_classes, edited, undo)
         except BaseException:
-            for take_back, given in reversed(undo):
-                take_back(*given)
+            for revert, given in reversed(undo):
+                revert(*given)
             raise
         dropped: list[object] = []
         for repeated in self._repeated:
@@ -310,7 +316,7 @@ class Merge:
     def _change_all(
         self,
         received_classes: list[ReceivedClass],
-        others: dict[bytes, set[str]],
+        edited: dict[bytes, set[str]],
         undo: Undo,
     ) -> list[ClassChange]:
         changes: list[ClassChange] = []
@@ -321,9 +327,9 @@ class Merge:
             repeated.replace_methods(undo)
         for received in received_classes:
             # Another thread may have made the class since.
-            if received.existed or received.last() is not None:
+            if received.existed or received.current_baseline() is not None:
                 side = self._side_of(received.cls)
-                changes += merge_class(received, side, others, undo)
+                changes += merge_class(received, side, edited, undo)
         if self._modules is not None:
             changes += self._modules.change(self._side, undo)
         return changes
@@ -332,7 +338,7 @@ class Merge:
 def _members_of(
     cls: Any, namespace: dict[str, Any], home_state: Any
 ) -> frozenset[str] | None:
-    """Names of the members of an enumeration; None if the sender is not its home."""
+    """Names of the members of an enumeration that its home process sent; else None."""
     if home_state is not Ellipsis or type(cls) is type:
         return None
     return enumerations.names_in(cls, namespace)

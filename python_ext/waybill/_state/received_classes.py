@@ -20,7 +20,7 @@ from waybill._classes.metadata import (
 )
 from waybill._classes.parts import class_parts
 from waybill._state.baselines import TABLE, USES, Baseline, ClassChange, snapshots_in
-from waybill._state.rules import LEFT, SET, decide
+from waybill._state.rules import KEEP, SET, decide
 from waybill._state.snapshots import (
     ABSENT,
     LOST,
@@ -67,31 +67,31 @@ class ReceivedClass(NamedTuple):
     #: The last value of the node, or Ellipsis: docs/wire_format.md.
     home_state: Any = ...
 
-    def last(self) -> Baseline | None:
+    def current_baseline(self) -> Baseline | None:
         return TABLE.of(self.identity, self.cls)
 
     # ---- Of a class whose state in the payload is that of the last payload.
 
     def replace_methods(self, undo: Undo) -> None:
-        """Sets the methods of the payload, whose functions have its globals.
+        """Sets the methods of the payload, whose functions use the payload's globals.
 
         Does nothing if another thread has merged the class since: the outcome is as if
         that payload had come later.
         """
-        if self.last() is not self.before:
+        if self.current_baseline() is not self.before:
             return
         cls, own = self.cls, vars(self.cls)
         for name in self.state:
             last = self.state[name]
             if last.kind is Kind.METHOD and own.get(name) is last.value:
-                # Its metaclass is `type`, which refuses no attribute.
+                # Its metaclass is `type`, which accepts any attribute.
                 setattr(cls, name, self.attributes[name])
                 undo.append((_restore, (cls, name, last.value)))
 
     def record_methods(self) -> list[object]:
         """Records them in the baseline. Returns objects to release after the lock."""
         dropped: list[object] = []
-        if self.last() is self.before:
+        if self.current_baseline() is self.before:
             for name in self.state:
                 last = self.state[name]
                 if last.kind is Kind.METHOD:
@@ -104,8 +104,8 @@ class ReceivedClass(NamedTuple):
 class NewClass(NamedTuple):
     """A class that this process has not had before.
 
-    It becomes the baseline of the class, whose snapshots are taken when they are first
-    read. Most classes are received once, or without a change.
+    It is stored in place of a baseline, whose snapshots are taken when they are first
+    read: most classes are received only once, or without a change.
     """
 
     identity: bytes
@@ -141,7 +141,7 @@ class NewClass(NamedTuple):
         return Baseline(self.cls, snapshots, metadata, frozenset(), self.size)
 
     def as_received(self) -> ReceivedClass:
-        """The class as one to merge into the state of another payload since."""
+        """A ReceivedClass, to merge with what another payload has set since."""
         baseline = self.baseline()
         snapshots = baseline.snapshots or {}
         given = self.identity, self.cls, self.size, None, baseline.metadata
@@ -150,7 +150,7 @@ class NewClass(NamedTuple):
         )
 
 
-def other_methods(received: ReceivedClass) -> set[str]:
+def methods_edited_by_sender(received: ReceivedClass) -> set[str]:
     """Names of methods that the sender has changed, among those that this process has
     replaced; among all methods, if a trace is set."""
     found: set[str] = set()
@@ -166,18 +166,21 @@ def other_methods(received: ReceivedClass) -> set[str]:
 
 
 def merge_class(
-    received: ReceivedClass, side: str | None, others: dict[bytes, set[str]], undo: Undo
+    received: ReceivedClass,
+    side: str | None,
+    edited_methods: dict[bytes, set[str]],
+    undo: Undo,
 ) -> list[ClassChange]:
     """Merges the payload into a class that this process had."""
     cls = received.cls
     if received.is_home:
-        found = received.attributes if side == "reset" else _edited(received)
+        found = received.attributes if side == "reset" else _edited_methods(received)
         changes = []
         for name in found:
             _set(cls, name, found[name], undo, own_attribute(cls, name))
             changes.append(ClassChange(cls, name, "set"))
         return changes
-    baseline = received.last()
+    baseline = received.current_baseline()
     if baseline is not None and baseline.snapshots is None:
         baseline = None
     state = received.snapshots
@@ -186,7 +189,7 @@ def merge_class(
         if side is None and baseline is not None:
             return []
         state = received.state
-    other = others.get(received.identity, ())
+    edited = edited_methods.get(received.identity, ())
     changes = _change_metadata(received, baseline, side, undo)
     last = snapshots_in(baseline)
     for name in state:
@@ -196,24 +199,24 @@ def merge_class(
         own = own_attribute(cls, name)
         if name in _MADE_WITH and own is not ABSENT and base is None:
             continue
-        change = decide(snapshot, own, base, side, name in other, baseline is not None)
+        change = decide(snapshot, own, base, side, name in edited, baseline is not None)
         if change is SET and own is not snapshot.value:
             value = snapshot.value
             if name == "_member_map_" and base is not None and side is None:
                 value = enumerations.changed_states(value, base.value)
             _set(cls, name, value, undo, own)
             # An equal method is replaced too, but does not count as a change.
-            if base is None or snapshot.kind is not Kind.METHOD or name in other:
+            if base is None or snapshot.kind is not Kind.METHOD or name in edited:
                 changes.append(ClassChange(cls, name, "set"))
-        elif change not in (SET, LEFT):
+        elif change not in (SET, KEEP):
             change.run(own, undo)
             changes.append(ClassChange(cls, name, "patched"))
-    gone: list[str] = []
+    removed: list[str] = []
     if side == "sender":
-        gone = list(class_parts(cls)[4])
+        removed = list(class_parts(cls)[4])
     elif side is None and baseline is not None:
-        gone = list(last)
-    for name in gone:
+        removed = list(last)
+    for name in removed:
         # Registrations with an abstract class are a union; without the attribute that
         # holds them the class would have those of its base.
         if name in state or name in COMPILER_MADE or name in SPECIAL:
@@ -234,10 +237,10 @@ def _remove_members(
         before = baseline.members
     if members is None or not before:
         return []
-    gone = [name for name in before if name not in members]
-    if gone:
-        undo.append(enumerations.remove_members(cls, gone))
-    return [ClassChange(cls, name, "deleted") for name in gone]
+    removed = [name for name in before if name not in members]
+    if removed:
+        undo.append(enumerations.remove_members(cls, removed))
+    return [ClassChange(cls, name, "deleted") for name in removed]
 
 
 def _change_metadata(
@@ -259,7 +262,7 @@ def _change_metadata(
     return changes
 
 
-def _edited(received: ReceivedClass) -> dict[str, Any]:
+def _edited_methods(received: ReceivedClass) -> dict[str, Any]:
     """Methods whose code a worker has changed, and the home process has not since it
     sent them. Only these are changed at the home process of a class."""
     from waybill._core import has_other_code
@@ -325,7 +328,7 @@ def _conflict(cls: Any, name: str, error: Exception) -> Exception:
 
 def record_baseline(received: ReceivedClass) -> list[object]:
     """Makes the received state the baseline. Returns what to release after the lock."""
-    old = received.last()
+    old = received.current_baseline()
     snapshots, metadata = received.snapshots, received.metadata
     members, before = received.members, {}
     differs = old is None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     #: Calls that undo changes, in the order of the changes.
     Undo = list[tuple[Callable[..., object], tuple[Any, ...]]]
 
-LEFT, SET = object(), object()
+KEEP, SET = object(), object()
 
 
 def decide(
@@ -24,33 +24,33 @@ def decide(
     has_other_code: bool,
     has_baseline: bool,
 ) -> Any:
-    """What to do with an attribute: LEFT (nothing), SET (replace it) or a Patch.
+    """What to do with an attribute: KEEP (nothing), SET (replace it) or a Patch.
 
     ``snapshot`` is the attribute in the payload, ``base`` the one in the payload
     before, ``own`` the value in this process. ``has_other_code``: it is a method whose
-    code the sender has changed. The rows of the table in docs/class_state.md: its last
-    one first, then methods, then values. received_classes.py handles deletions,
+    code the sender has changed. Follows the table in docs/class_state.md: its last row
+    first, then methods, then values. received_classes.py handles deletions,
     enumerations and bases.
     """
     if side in ("sender", "reset"):
         return SET
     if snapshot.kind is Kind.METHOD:
         if base is None:
-            return SET if side is None or own is ABSENT else LEFT
-        return SET if own is base.value or (has_other_code and side is None) else LEFT
+            return SET if side is None or own is ABSENT else KEEP
+        return SET if own is base.value or (has_other_code and side is None) else KEEP
     if side == "worker":
-        return SET if base is None and own is ABSENT else LEFT
-    is_alike = snapshot.kind is Kind.KEYED and type(own) is snapshot.type
+        return SET if base is None and own is ABSENT else KEEP
+    can_be_patched = snapshot.kind is Kind.KEYED and type(own) is snapshot.type
     if base is None:
-        if is_alike:
-            return snapshot.patch_of(None, own) or LEFT
+        if can_be_patched:
+            return snapshot.patch_of(None, own) or KEEP
         # A substitute for an object that cannot be sent is set once.
-        is_once = (
+        is_set_already = (
             not has_baseline and own is not ABSENT and snapshot.replaces_unsendable(own)
         )
-        return LEFT if is_once else SET
+        return KEEP if is_set_already else SET
     if base is not LOST and base.is_same(snapshot):
-        return LEFT
-    if is_alike and base.is_of_kind(snapshot):
-        return snapshot.patch_of(base, own) or LEFT
+        return KEEP
+    if can_be_patched and base.is_of_kind(snapshot):
+        return snapshot.patch_of(base, own) or KEEP
     return SET

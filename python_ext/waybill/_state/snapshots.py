@@ -37,7 +37,7 @@ ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 #: Types of values that are their own marks.
 PLAIN = frozenset({type(None), bool, int, str, bytes})
 _KEYED = frozenset({dict, set, OrderedDict, defaultdict})
-_DEEPEST_KEY = 8
+_MAX_KEY_DEPTH = 8
 #: Attributes in which classmethods, properties and the like hold functions.
 _WRAPPED = "__func__", "fget", "fset", "fdel", "func"
 #: Names of class_parts that hold a description of the attribute, not its value.
@@ -51,10 +51,10 @@ def is_dunder(name: str) -> bool:
 
 
 #: Marks of frequent objects by address, valid while all are alive and unchanged.
-Marked = dict[int, object]
+MarkCache = dict[int, object]
 
 
-def mark(value: Any, marked: Marked | None = None) -> Any:
+def mark(value: Any, mark_cache: MarkCache | None = None) -> Any:
     """A mark: equal for equal values, and comparable without code of a program.
 
     The cost is that of encoding the value.
@@ -64,11 +64,11 @@ def mark(value: Any, marked: Marked | None = None) -> Any:
         return kind, value
     if kind is float:
         return kind, value.hex()
-    if marked is None:
+    if mark_cache is None:
         return _core.content_hash(value, True, True)
-    found = marked.get(id(value))
+    found = mark_cache.get(id(value))
     if found is None:
-        found = marked[id(value)] = _core.content_hash(value, True, True)
+        found = mark_cache[id(value)] = _core.content_hash(value, True, True)
     return found
 
 
@@ -122,7 +122,7 @@ class Snapshot:
         kind: str,
         value: Any,
         resolved: Resolved | None = None,
-        marked: Marked | None = None,
+        mark_cache: MarkCache | None = None,
     ) -> None:
         self.kind, self.value = kind, value
         if kind is Kind.METHOD:
@@ -131,7 +131,7 @@ class Snapshot:
             value = _received_value(value, resolved)
         self.type = type(value)
         if kind is not Kind.KEYED:
-            self.mark = mark(value, marked) if kind is Kind.WHOLE else None
+            self.mark = mark(value, mark_cache) if kind is Kind.WHOLE else None
             return
         self.make_default: Any = None
         self.factory = None
@@ -143,7 +143,7 @@ class Snapshot:
         for key in self.entries:
             entry = self.entries[key]
             if type(entry) not in PLAIN:
-                self.marks[key] = mark(_received_value(entry, resolved), marked)
+                self.marks[key] = mark(_received_value(entry, resolved), mark_cache)
         if self.type is defaultdict:
             self.make_default = value.default_factory
             self.factory = mark(self.make_default)
@@ -202,7 +202,7 @@ class Snapshot:
         return self.is_same(Snapshot(self.kind, value))
 
     def value_to_send(self) -> list[Any] | None:
-        """The value in a list; None if it is lost or cannot be sent."""
+        """The value in a list; None if it cannot be sent, now or before."""
         if self.kind is Kind.METHOD:
             return [self.value]
         value = self.value
@@ -236,12 +236,12 @@ def snapshot_of(
     name: str,
     value: Any,
     resolved: Resolved | None = None,
-    marked: Marked | None = None,
+    mark_cache: MarkCache | None = None,
     last: Snapshot | None = None,
 ) -> Snapshot:
     """A snapshot of an attribute that a payload gives this value.
 
-    Returns ``last``, the snapshot before, if the value is plain and the same.
+    Returns ``last``, the previous snapshot, if the value is plain and the same.
     """
     received = _received_value(value, resolved) if resolved else value
     if is_method(received):
@@ -251,11 +251,11 @@ def snapshot_of(
         return last
     is_keyed = type(received) in _KEYED and name not in SPECIAL and not is_dunder(name)
     if is_keyed and all(map(_is_key, list(received))):
-        return Snapshot(Kind.KEYED, value, resolved, marked)
-    return Snapshot(Kind.WHOLE, value, resolved, marked)
+        return Snapshot(Kind.KEYED, value, resolved, mark_cache)
+    return Snapshot(Kind.WHOLE, value, resolved, mark_cache)
 
 
-#: The snapshot of a value that is lost.
+#: The snapshot of a value at the home process that the sender could not send.
 LOST = Snapshot("lost", None)
 
 
@@ -277,13 +277,13 @@ def snapshot_to_keep(snapshot: Snapshot, before: Snapshot | None) -> Snapshot:
 
 
 def snapshots_of_module(
-    module: types.ModuleType, marked: Marked
+    module: types.ModuleType, mark_cache: MarkCache
 ) -> dict[str, Snapshot]:
     """Snapshots of the attributes of a module that was received by value, by name."""
     namespace, found = vars(module), {}
     for name in list(namespace):
         if not is_dunder(name):
-            found[name] = snapshot_of(name, namespace[name], None, marked)
+            found[name] = snapshot_of(name, namespace[name], None, mark_cache)
     return found
 
 
@@ -296,7 +296,7 @@ def _is_key(key: Any, depth: int = 0) -> bool:
         return bool(key == key)
     if kind in (tuple, frozenset):
         depths = [depth + 1] * len(key)
-        return depth < _DEEPEST_KEY and all(map(_is_key, key, depths))
+        return depth < _MAX_KEY_DEPTH and all(map(_is_key, key, depths))
     if isinstance(key, type):
         return _is_usual(kind, type)
     enum = sys.modules.get("enum")
@@ -333,13 +333,13 @@ class Patch:
         current: Any = set(own) if snapshot.type is set else dict(own)
         for key in snapshot.entries:
             is_unchanged = base is not None and base._is_same_entry(snapshot, key)
-            is_there = snapshot.type is set and key in current
-            if not is_unchanged and not is_there:
+            is_present = snapshot.type is set and key in current
+            if not is_unchanged and not is_present:
                 self._set[key] = snapshot.entries[key]
-        self._gone: list[Any] = []
+        self._removed: list[Any] = []
         for key in before:
             if key not in snapshot.entries and key in current:
-                self._gone.append(key)
+                self._removed.append(key)
         self._order: dict[Any, Any] | None = None
         self._factory = ABSENT
         if snapshot.type is defaultdict and (
@@ -364,26 +364,26 @@ class Patch:
         for key in current:
             if key not in wanted and key not in before:
                 wanted[key] = current[key]
-        simple = dict(current)
-        for key in self._gone:
-            del simple[key]
-        simple.update(self._set)
+        updated = dict(current)
+        for key in self._removed:
+            del updated[key]
+        updated.update(self._set)
         is_moved = list(before) != common
-        if list(simple) != list(wanted) and (self._set or self._gone or is_moved):
+        if list(updated) != list(wanted) and (self._set or self._removed or is_moved):
             self._order = wanted
 
     @property
     def is_needed(self) -> bool:
-        changes = self._set, self._gone, self._order
+        changes = self._set, self._removed, self._order
         return any(changes) or self._factory is not ABSENT
 
     def run(self, own: Any, undo: list[tuple[Callable[..., object], Any]]) -> None:
-        """Changes `own`, and adds the call that undoes it to `undo`."""
+        """Changes `own`. Adds a call to `undo` that restores it."""
         factory = own.default_factory if self._type is defaultdict else None
         undo.append((self._restore, (own, factory)))
         if self._type is set:
             own.update(self._set)
-            own.difference_update(self._gone)
+            own.difference_update(self._removed)
             return
         if self._factory is not ABSENT:
             own.default_factory = self._factory
@@ -393,7 +393,7 @@ class Patch:
             own.clear()
             own.update(self._order)
         else:
-            for key in self._gone:
+            for key in self._removed:
                 own.pop(key, None)
             own.update(self._set)
 

@@ -11,7 +11,7 @@ import os
 import stat
 
 from waybill import _core
-from waybill._api.configuration import OPTIONS, chosen
+from waybill._api.configuration import OPTIONS, option_value
 from waybill._api.functions import chunks_with, decode_options, head_of, size_of
 from waybill._api.load_options import load_options_of
 from waybill._streams.incoming import IncomingPayload, blocking_error
@@ -37,8 +37,8 @@ def dump(
 
     The whole payload is written, even if an unbuffered file accepts less in one call.
     Large buffers are written to files of the ``io`` module without a copy: they must
-    not change meanwhile. Errors of the file are raised unchanged; a part of the payload
-    may be written then. ``characters_written`` of a BlockingIOError says how much.
+    not change meanwhile. Errors of the file are raised unchanged; then a part of the
+    payload may be in it. ``characters_written`` of a BlockingIOError says how much.
     """
     write = file.write
     if writes_synchronously(write):
@@ -101,7 +101,7 @@ def _load_from(
     is_alone: bool = False,
 ) -> Any:
     """Loads one payload from a file. ``is_alone``: the file must hold nothing else."""
-    if is_alone and chosen("code", options.get("code")):
+    if is_alone and option_value("code", options.get("code")):
         # Opaque objects are forwarded with the whole payload.
         whole = io.BytesIO()
         while chunk := read(_CHUNK):
@@ -111,14 +111,14 @@ def _load_from(
         data = read_single_payload(read, incoming, read_into)
     else:
         data = incoming.read(read, read_into)
-    return decoded(data, incoming.stored, **options)
+    return loads_stored(data, incoming.stored, **options)
 
 
 #: Bytes of one read from a file that is read as a whole.
 _CHUNK = 1 << 20
 
 
-def decoded(data: Buffer, stored: list[Buffer] | None, **options: Any) -> Any:
+def loads_stored(data: Buffer, stored: list[Buffer] | None, **options: Any) -> Any:
     """``loads`` of a payload whose head and stored buffers were read separately."""
     if stored is None:
         return _core.loads(data, **options)

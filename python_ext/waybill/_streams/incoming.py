@@ -35,7 +35,7 @@ class IncomingPayload:
         self.data = bytearray()
         #: The objects of the stored buffers; None if there are none, or none yet.
         self.stored: list[Buffer] | None = None
-        self._regions: list[_Region] = []  # Behind the head, still to be read.
+        self._regions: list[_Region] = []  # After the head, still to be read.
         self._load_options = load_options
         self._stream_length = _core.stream_length(load_options)
 
@@ -70,15 +70,15 @@ class IncomingPayload:
         data = self.data
         while len(data) < goal:
             # The sender chose the length, so memory grows only with received bytes.
-            asked = min(goal - len(data), max(len(data), 1 << 16))
-            chunk = read(asked)
+            wanted = min(goal - len(data), max(len(data), 1 << 16))
+            chunk = read(wanted)
             if not chunk:
                 if chunk is None:
                     raise blocking_error("read from", len(data))
                 if not data:
                     raise EOFError("no payload: the file is at its end")
                 return False
-            _append(data, chunk, asked)
+            _append(data, chunk, wanted)
         return True
 
     def _expect_buffers(self) -> None:
@@ -138,7 +138,7 @@ class _Region:
             self._view = self._view[count:]
         self._view.release()
         if self._kind is None and self.object != self._expected:
-            raise _refusal("malformed", self._offset, f"here should be {self._label()}")
+            raise _refusal("malformed", self._offset, f"expected {self._label()}")
 
     def _label(self) -> str:
         if self.is_buffer:
@@ -164,12 +164,12 @@ def _copy_chunk(chunk: Buffer, view: memoryview) -> int:
     return count
 
 
-def _append(data: bytearray, chunk: Buffer, asked: int) -> None:
+def _append(data: bytearray, chunk: Buffer, wanted: int) -> None:
     before = len(data)
     data += _require_bytes(chunk)
-    if len(data) - before > asked:
+    if len(data) - before > wanted:
         # The excess belongs to the next payload and cannot be returned to the file.
-        raise OSError(errno.EIO, f"read({asked}) returned {len(data) - before} bytes")
+        raise OSError(errno.EIO, f"read({wanted}) returned {len(data) - before} bytes")
 
 
 def _require_bytes(chunk: Buffer) -> bytes | bytearray | memoryview:

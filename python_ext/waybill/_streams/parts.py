@@ -49,9 +49,9 @@ def open(
     loaded unless one of their buffers is missing. ``waybill salvage`` lists them.
 
     Options are those of ``load``. A signature is checked at once. The policy and limits
-    apply to the parts that are built; to the file as a whole apply only ``max_values``,
-    ``max_depth``, and for its head ``max_bytes``. Raises OSError, and DecodeError for a
-    file that is not a payload.
+    apply to the parts that are built; only ``max_values``, ``max_depth`` and, for the
+    head, ``max_bytes`` apply to the file as a whole. Raises OSError, and DecodeError
+    for a file that is not a payload.
     """
     if mmap is not True and mmap != "copy":
         raise ValueError("mmap must be True or 'copy'")
@@ -132,7 +132,7 @@ class Part:
     ) -> None:
         self._opened = opened
         self._offset = offset
-        #: The part that it was reached from, by the step of that number; or its path.
+        #: The part that contains this one, by the step of that number; or its path.
         self._parent = parent
         self._step = step
         self._cached: _Description | None = None
@@ -196,13 +196,13 @@ class Part:
 
     def keys(self) -> list[Any]:
         """The keys of ``part[…]`` in order: dict keys, indices or attribute names."""
-        made: dict[int, Any] = {}
+        built: dict[int, Any] = {}
         keys = []
         for key, key_offset in _core.part_keys(self._opened.handle, self._offset):
             if key is None and key_offset:
-                if key_offset not in made:
-                    made[key_offset] = self._opened.build(key_offset, True)
-                key = made[key_offset]
+                if key_offset not in built:
+                    built[key_offset] = self._opened.build(key_offset, True)
+                key = built[key_offset]
             keys.append(key)
         return keys
 
@@ -248,7 +248,7 @@ class Part:
             raise IndexError(f"{self!r} has {len(self)} items")
         raise KeyError(key)
 
-    # Else Python would iterate by index from 0, which is wrong for dicts.
+    # Without this, Python would iterate by index from 0, which is wrong for dicts.
     __iter__ = None
 
     def __contains__(self, key: object) -> bool:
@@ -284,8 +284,8 @@ class Part:
         return _core.has_keys(self._opened.handle, self._offset)
 
     def _steps_by_key(self) -> dict[Any, tuple[int, int]]:
-        """The steps of all keys but strings and indices, which are built once. A key
-        that cannot be built is left out: no key of the caller is equal to it."""
+        """The steps whose keys are neither strings nor indices. Keys are built once;
+        one that cannot be built is left out: no key of the caller is equal to it."""
         if self._key_steps is None:
             found: dict[Any, tuple[int, int]] = {}
             offsets = _core.part_steps(self._opened.handle, self._offset)
@@ -293,8 +293,8 @@ class Part:
             for number, (key, key_offset) in enumerate(keys):
                 if key is None and key_offset:
                     try:
-                        made = self._opened.build(key_offset, True)
-                        found[made] = (number, offsets[number])
+                        built = self._opened.build(key_offset, True)
+                        found[built] = (number, offsets[number])
                     except MemoryError:
                         raise
                     except Exception:

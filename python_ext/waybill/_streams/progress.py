@@ -42,7 +42,7 @@ class Reporter:
 
 
 class _Line:
-    """A line on stderr. Nothing is written if that is not a terminal."""
+    """A line on stderr. Nothing is written if stderr is not a terminal."""
 
     def __init__(self) -> None:
         import sys
@@ -52,13 +52,13 @@ class _Line:
         stream = sys.stderr
         is_terminal = stream is not None and stream.isatty()
         self._stream = stream if is_terminal else None
-        self._next = self._clock() + _DELAY
+        self._next_update = self._clock() + _DELAY
         self._is_shown = False
 
     def show(self, done: int, total: int) -> None:
-        if self._stream is None or self._clock() < self._next:
+        if self._stream is None or self._clock() < self._next_update:
             return
-        self._next = self._clock() + _INTERVAL
+        self._next_update = self._clock() + _INTERVAL
         self._is_shown = True
         share = 100 * done / total if total else 0
         line = f"\r{share:3.0f} %  {done / 1e9:.1f} of {total / 1e9:.1f} GB"

@@ -48,7 +48,10 @@ def unwrapped(error: Any) -> Any:
 
 
 def raised(failure: BaseException, kind: str, message: str, text: str) -> RemoteError:
-    """Stands for an exception: describes it; its cause is the error of loading it."""
+    """The error in place of an exception that cannot be loaded; ``failure`` is why.
+
+    Payloads hold the name of this function.
+    """
     error = RemoteError(kind, message, text)
     error.__cause__ = failure
     return error

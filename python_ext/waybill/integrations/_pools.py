@@ -79,7 +79,7 @@ class TuplePickler(ChildrenPickler):
         return tuple_fallback(obj)
 
     def first_call(self) -> FirstCall | None:
-        return None if self._record is None else (take, self._record)
+        return None if self._record is None else (write_record, self._record)
 
 
 class ForkingTuplePickler(TuplePickler, ForkingPickler):
@@ -99,7 +99,7 @@ class ResultQueue(queues.SimpleQueue[Any]):
 
 
 class Results:
-    """Such a queue, which also reads the records of workers."""
+    """A queue of results that also reads the records of workers."""
 
     def __init__(self, queue: Any, folder: str) -> None:
         self._queue, self._folder = queue, folder
@@ -118,7 +118,7 @@ class Results:
         if task is not None:
             detail = (
                 f"process {worker.pid} of the pool ended, with exit code "
-                f"{worker.exitcode}, while it loaded or ran this"
+                f"{worker.exitcode}, while it loaded or ran this task"
             )
             self._queue.put((*task, (False, CallError("worker_died", detail))))
 
@@ -190,7 +190,7 @@ _RECORD = struct.Struct("<?qq")
 _files: dict[tuple[int, str], int] = {}
 
 
-def take(record: Record) -> None:
+def write_record(record: Record) -> None:
     """Records a task. A worker calls it before it loads the task."""
     folder, job, index = record
     key = os.getpid(), folder

@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
 #: Original settings of apps, and original attributes of Celery.
 _settings: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 _patches, _patches_of_worker = Patches(), Patches()
-_registered = False
+_is_registered = False
 
 
 def install(app: Any = None, **options: Any) -> None:
@@ -55,7 +55,7 @@ def install(app: Any = None, **options: Any) -> None:
     the app is configured and before it is used. Other content that the app accepts, for
     example json, it still accepts.
     """
-    global _registered
+    global _is_registered
     configure(**options)
     from celery import signals
     from celery.backends.base import Backend
@@ -64,10 +64,10 @@ def install(app: Any = None, **options: Any) -> None:
     if NAME not in registry.name_to_type:
         registry.register(NAME, pickle.payload, loads, CONTENT_TYPE, ENCODING)
         registry.disable(CONTENT_TYPE)
-        _registered = True
+        _is_registered = True
     if not _patches:
-        _patches.wrap(Backend, "prepare_exception", _storing_exceptions)
-        _patches.wrap(Backend, "exception_to_python", _loading_exceptions)
+        _patches.wrap(Backend, "prepare_exception", _wrap_prepare_exception)
+        _patches.wrap(Backend, "exception_to_python", _wrap_exception_to_python)
         signals.worker_init.connect(_prepare_worker)
         # Spawned processes, unlike forked ones, lack the changes of the first.
         signals.worker_process_init.connect(_prepare_worker)
@@ -77,7 +77,7 @@ def install(app: Any = None, **options: Any) -> None:
 
 def uninstall(app: Any = None) -> None:
     """Undoes ``install``, and restores the settings of an ``app``."""
-    global _registered
+    global _is_registered
     from billiard.einfo import ExceptionInfo
     from billiard.reduction import ForkingPickler
     from celery import signals
@@ -90,10 +90,10 @@ def uninstall(app: Any = None) -> None:
     ForkingPickler._extra_reducers.pop(ExceptionInfo, None)
     _patches_of_worker.undo()
     _patches.undo()
-    if _registered:
+    if _is_registered:
         registry.unregister(NAME)
         registry.enable(CONTENT_TYPE)  # Removes it from the disabled types.
-        _registered = False
+        _is_registered = False
 
 
 def _apply_settings(settings: Any) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _apply_settings(settings: Any) -> dict[str, Any]:
 # ---- exception itself, with its traceback.
 
 
-def _storing_exceptions(original: Any) -> Any:
+def _wrap_prepare_exception(original: Any) -> Any:
     def prepare_exception(
         backend: Any, error: BaseException, serializer: str | None = None
     ) -> Any:
@@ -133,7 +133,7 @@ def _storing_exceptions(original: Any) -> Any:
     return prepare_exception
 
 
-def _loading_exceptions(original: Any) -> Any:
+def _wrap_exception_to_python(original: Any) -> Any:
     def exception_to_python(backend: Any, stored: Any) -> Any:
         if not isinstance(stored, dict) or NAME not in stored:
             return original(backend, stored)
@@ -147,7 +147,7 @@ def _loading_exceptions(original: Any) -> Any:
             return original(backend, stored)
         # Celery raises it without its traceback.
         if lines := traceback.format_tb(error.__traceback__):
-            error.add_note("It was raised there:\n" + "".join(lines).rstrip())
+            error.add_note("Raised in the worker:\n" + "".join(lines).rstrip())
         return error
 
     return exception_to_python
@@ -166,13 +166,15 @@ def _prepare_worker(**_: Any) -> None:
 
     if _patches_of_worker:
         return
-    _patches_of_worker.wrap(Request, "request_dict", _without_arguments)
-    _patches_of_worker.wrap(Consumer, "on_decode_error", _reporting)
-    _patches_of_worker.wrap(trace, "get_pickleable_exception", _accepting_waybill)
+    _patches_of_worker.wrap(Request, "request_dict", _wrap_request_dict)
+    _patches_of_worker.wrap(Consumer, "on_decode_error", _wrap_on_decode_error)
+    _patches_of_worker.wrap(
+        trace, "get_pickleable_exception", _wrap_get_pickleable_exception
+    )
     ForkingPickler.register(ExceptionInfo, _reduce_failure)
 
 
-def _without_arguments(original: Any) -> Any:
+def _wrap_request_dict(original: Any) -> Any:
     """``Request.request_dict`` without decoded arguments: the process that runs the
     task decodes them from the body, which is in the message too."""
 
@@ -185,10 +187,10 @@ def _without_arguments(original: Any) -> Any:
     return property(request_dict)
 
 
-def _reporting(original: Any) -> Any:
-    """``Consumer.on_decode_error``, which drops a message and logs that, and here also
-    fails its task, so that no client waits for it. Not after a bad signature: a sender
-    without a key must not cause results, which the worker signs."""
+def _wrap_on_decode_error(original: Any) -> Any:
+    """``Consumer.on_decode_error``, which drops a message and logs that. Here it also
+    fails the task, so that no client waits for it, but not after a bad signature: a
+    sender without a key must not cause results, which the worker signs."""
 
     def on_decode_error(consumer: Any, message: Any, error: Exception) -> None:
         from celery.app.task import Context
@@ -207,7 +209,7 @@ def _reporting(original: Any) -> Any:
     return on_decode_error
 
 
-def _accepting_waybill(original: Any) -> Any:
+def _wrap_get_pickleable_exception(original: Any) -> Any:
     def get_pickleable_exception(error: BaseException) -> Any:
         pickleable = original(error)
         if pickleable is not error:
@@ -224,7 +226,7 @@ def _reduce_failure(failure: Any) -> tuple[Any, ...]:
     """Reduces the failure of a task, which a worker's process sends to its parent."""
     state = dict(vars(failure))
     error: Any = state["exception"]
-    if _accepting_waybill(lambda error: None)(error) is error:
+    if _wrap_get_pickleable_exception(lambda error: None)(error) is error:
         fallback = error_fallback(unwrapped(error))
         state["exception"] = _WithFallback(error, fallback)
         state["type"] = _WithFallback(state["type"], (_type_of_raised,))

@@ -22,7 +22,7 @@ from typing import Any
 
 from waybill import _core
 from waybill._api import lazy
-from waybill._api.configuration import chosen
+from waybill._api.configuration import option_value
 from waybill._api.errors import EncodeError
 from waybill._api.functions import dumps_with, fingerprint
 from waybill.integrations import _following, pickle
@@ -43,8 +43,8 @@ _PLAIN = (str, bytes, int, float, bool, NoneType)
 
 
 def install(client: Any = None, **options: Any) -> None:
-    """Makes this process send by waybill with Dask, and so do the scheduler and the
-    workers of the client, or those that this process starts later.
+    """Makes this process send by waybill with Dask, and also the scheduler and workers:
+    those of the client, or those that this process starts later.
 
     Options are those of ``waybill.configure``, for all these processes. Raises
     ModuleNotFoundError if waybill is not installed in one of them.
@@ -98,7 +98,7 @@ def dumps(
     """Replaces ``distributed.protocol.pickle.dumps``.
 
     Each object is encoded once, whichever module defines it. An object that cannot be
-    sent that way is reduced by what Dask has registered for its types.
+    sent that way is reduced by the reducers that Dask has for its types.
     """
     if type(x) in _PLAIN:
         return standard.dumps(x, protocol=standard.HIGHEST_PROTOCOL)
@@ -125,7 +125,7 @@ def _check_graph(
     x: object, result: bytes, add_buffer: Callable[[Any], object] | None
 ) -> None:
     """Warns of a graph above Dask's limit, unless this process sets ``warn_above``."""
-    if not hasattr(type(x), "__dask_graph__") or chosen("warn_above") is not None:
+    if not hasattr(type(x), "__dask_graph__") or option_value("warn_above") is not None:
         return
     import dask.config
     from dask.utils import parse_bytes
@@ -239,7 +239,7 @@ def _uninstall_here() -> None:
 
 
 def _replace(old: object, new: object) -> None:
-    """Replaces it in all modules of distributed, since several import it by name."""
+    """Replaces ``dumps`` in all modules of distributed: several import it by name."""
     for name, module in list(sys.modules.items()):
         is_of_dask = name.partition(".")[0] == "distributed"
         if is_of_dask and getattr(module, "dumps", None) is old:

@@ -53,7 +53,7 @@ def install(**options: Any) -> None:
     if "joblib" in sys.modules and not _patches:
         pools: Any = import_module("joblib.pool")
         _patches.set(pools, "CustomizablePickler", PoolPickler)
-        _patches.wrap(pools.PicklingPool, "_setup_queues", _recording_tasks)
+        _patches.wrap(pools.PicklingPool, "_setup_queues", _wrap_setup_queues)
         _pools.report_lost_tasks(_patches)
 
 
@@ -65,7 +65,7 @@ def uninstall() -> None:
     _patches.undo()
 
 
-def _recording_tasks(set_up_queues: Callable[[Any], None]) -> Callable[[Any], None]:
+def _wrap_setup_queues(set_up_queues: Callable[[Any], None]) -> Callable[[Any], None]:
     """``PicklingPool._setup_queues`` for pools that report tasks of lost workers."""
 
     def set_up(pool: Any) -> None:
@@ -89,16 +89,16 @@ class PoolPickler(_pools.TuplePickler):
         self.dispatch_table = {**copyreg.dispatch_table, **(reducers or {})}
 
     def first_call(self) -> FirstCall:
-        return _answer_so, (_following.packed_options(), self._record)
+        return _send_by_waybill, (_following.packed_options(), self._record)
 
 
-def _answer_so(first: tuple[bytes, _pools.Record | None]) -> None:
+def _send_by_waybill(first: tuple[bytes, _pools.Record | None]) -> None:
     """Makes a worker send its results by waybill."""
     from multiprocessing import parent_process
 
     options, record = first
     if record is not None:
-        _pools.take(record)
+        _pools.write_record(record)
     if parent_process() is not None:
         _following.follow(options)
         install()  # Forked workers have it from their parent, others do not.

@@ -6,8 +6,8 @@
 before processes are started. Children follow, with any start method.
 
 Globals that a child finds in its own ``__main__`` are sent by name, as without waybill;
-others, lambdas and nested functions above all, by value. docs/
-integrations/multiprocessing.md has the details. Tested by
+others, lambdas and nested functions above all, by value.
+docs/integrations/multiprocessing.md has the details. Tested by
 tests/engines/test_multiprocessing.py and test_multiprocessing_main.py.
 """
 
@@ -78,16 +78,16 @@ class MainByNamePickler(pickle.Pickler):
         if _find(main, name) is not obj:
             return answer
         if self.receiver_has(main, name, obj):
-            return _of_main, (name,)
-        # Children that were forked earlier may have it all the same.
+            return _find_in_main, (name,)
+        # Children that were forked earlier may have the object nevertheless.
         try:
-            return _of_main_if_there, (name, pickle.payload(obj))
+            return _find_in_main_or_load, (name, pickle.payload(obj))
         except EncodeError as error:
-            return _of_main, (name, f"it cannot be sent either: {error}")
+            return _find_in_main, (name, f"it cannot be sent either: {error}")
 
     def receiver_has(self, main: Any, name: str, obj: object) -> bool:
-        """Whether it imports main by name or from its file, and then finds all globals
-        that this process has; False if main was typed at a prompt."""
+        """Whether the receiver imports main by name or from its file, and so has all
+        globals of this process; False if main was typed at a prompt."""
         file = getattr(main, "__file__", "")
         return bool(getattr(main, "__spec__", None)) or _is_file(file)
 
@@ -129,8 +129,8 @@ _forked: dict[str, list[Any]] = {}
 
 @functools.cache
 def record_forks() -> None:
-    """Makes ChildrenPickler send by name what forked children have, without all the
-    data that it refers to. Cannot be undone."""
+    """Makes ChildrenPickler send the functions and classes that forked children have by
+    name, without the data that they refer to. Cannot be undone."""
 
     def record() -> None:
         global _forked
@@ -188,7 +188,7 @@ def _start(options: bytes) -> None:
     install()
 
 
-def _of_main(name: str, advice: str = "") -> object:
+def _find_in_main(name: str, advice: str = "") -> object:
     found = _find(sys.modules["__main__"], name)
     if found is None:
         advice = advice or (
@@ -200,7 +200,7 @@ def _of_main(name: str, advice: str = "") -> object:
     return found
 
 
-def _of_main_if_there(name: str, payload: bytes) -> object:
+def _find_in_main_or_load(name: str, payload: bytes) -> object:
     """The global of main, or the object in the payload if main has another one."""
     found, sent = _find(sys.modules["__main__"], name), load_shared(payload)
     if isinstance(sent, type):

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 #: None before the first call of `install` or `uninstall`, as in workers.
 _is_installed: bool | None = None
 #: Whether this is a worker, which uses the options in its messages.
-_follows = False
+_is_worker = False
 
 
 def install(**options: Any) -> None:
@@ -69,16 +69,16 @@ class WaybillSerializer:
         try:
             return _body(data)
         except Error as error:
-            _log.warning("waybill cannot send this, Parsl tries its next: %s", error)
+            _log.warning("Parsl tries its next method, since waybill failed: %s", error)
             raise
 
     def deserialize(self, body: bytes) -> Any:
-        global _follows
+        global _is_worker
         options, described, data = _split(body)
         if _is_installed is None:
             install()  # Send results by waybill to a sender that uses it.
-            _follows = True
-        if _follows:
+            _is_worker = True
+        if _is_worker:
             _following.follow(options)
             return loads(data)  # The worker sends the error.
         try:

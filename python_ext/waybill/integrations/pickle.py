@@ -27,7 +27,7 @@ from pickle import (
 from typing import Any, BinaryIO
 
 from waybill import _core
-from waybill._api.configuration import chosen
+from waybill._api.configuration import option_value
 from waybill._api.errors import EncodeError
 from waybill._api.functions import (
     check_protocol,
@@ -61,7 +61,7 @@ __all__ = [
 #: cloudpickle, and its copies in engines.
 _CLOUDPICKLES = "cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle"
 
-#: A function of a module, and its argument, a plain value.
+#: A call at the start of a pickle: a function of a module, and a plain argument.
 FirstCall = tuple[Callable[[Any], object], object]
 
 Reducer = Callable[[Any], Any]
@@ -78,13 +78,13 @@ def options() -> dict[str, Any]:
     registered = _registered_modules()
     if not registered:
         return {}
-    names = *(chosen("by_value") or ()), *registered
+    names = *(option_value("by_value") or ()), *registered
     return {"by_value": [sys.modules.get(name, name) for name in names]}
 
 
 def modules_by_value() -> set[str] | None:
     """A new set of the modules that travel by value; None if there are none."""
-    return with_registered([*(chosen("by_value") or ()), *_registered_modules()])
+    return with_registered([*(option_value("by_value") or ()), *_registered_modules()])
 
 
 def _registered_modules() -> list[str]:
@@ -235,11 +235,11 @@ def _parts_with_hooks(
     try:
         payload = encode(reducer_override)
     except EncodeError as error:
-        # The callback cannot take back buffers that it got.
+        # Buffers that the callback got cannot be taken back.
         if read_only or not _is_in_cause(error, dispatch_table or ()):
             raise
         payload = encode(_without_causes(reducer_override, dispatch_table))
-    limit = chosen("warn_above")
+    limit = option_value("warn_above")
     if limit and len(payload) > limit:
         warn_of_large(payload, obj, dispatch_table, buffer_callback)
     return _parts(payload, read_only, fallback)
@@ -272,7 +272,7 @@ def warn_of_large(
     refer to objects of the program.
     """
     small = {
-        kind: _reduce_to_nothing
+        kind: _reduce_to_empty
         for kind in (dispatch_table or {}).keys() - copyreg.dispatch_table.keys()
         if kind.__module__ not in ("builtins", "functools")
     }
@@ -281,7 +281,7 @@ def warn_of_large(
     warn_of_size(len(payload), obj, options)
 
 
-def _reduce_to_nothing(obj: object) -> Any:
+def _reduce_to_empty(obj: object) -> Any:
     return str, ()
 
 
@@ -346,8 +346,8 @@ _TUPLES, _CALL_AND_STOP = (b"\x85", b"\x86", b"\x87"), b"R."
 
 
 def prepend_call(first: FirstCall, data: bytes) -> bytes:
-    """The pickle ``data`` after a call whose result is dropped. It installs waybill in
-    an engine's workers before anything is loaded."""
+    """The pickle ``data`` after a call whose result is dropped. The call installs
+    waybill in an engine's workers before anything is loaded."""
     function, argument = first
     pushed = _name(function), _plain(argument), _TUPLES[0]
     return b"".join((_PROTOCOL, *pushed, b"R0", data[len(_PROTOCOL) :]))

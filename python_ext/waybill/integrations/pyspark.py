@@ -54,7 +54,7 @@ def dumps(
         try:
             return _dumps_plain(obj, protocol)
         except Exception:
-            # An object travels by value; for others, waybill's error is better.
+            # The object travels by value; or it cannot be sent: raise waybill's error.
             pass
     data = pickle.dumps_with_hooks(obj, None, buffer_callback)
     return pickle.prepend_call((follow, _following.packed_options()), data)

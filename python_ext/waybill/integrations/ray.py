@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from waybill._api.configuration import chosen
+from waybill._api.configuration import option_value
 from waybill._api.functions import check_protocol
 from waybill.integrations import _following, pickle
 from waybill.integrations._patches import Patches
@@ -40,7 +40,7 @@ def install(**options: Any) -> None:
     # All modules of Ray look these two up here on each call.
     _patches.set(ray.cloudpickle, "dumps", dumps)
     _patches.set(ray.cloudpickle, "dump", pickle.dump_by(dumps))
-    _patches.wrap(ray.actor, "_modify_class", _keeping_qualname)
+    _patches.wrap(ray.actor, "_modify_class", _wrap_modify_class)
 
 
 def uninstall() -> None:
@@ -62,7 +62,7 @@ def dumps(
     # loaded the function or class that is called with it.
     if buffer_callback is not None:
         return data
-    if len(data) > _LARGE and chosen("warn_above") is None:
+    if len(data) > _LARGE and option_value("warn_above") is None:
         pickle.warn_of_large(data, obj, reducers, None)
     return pickle.prepend_call((follow, _following.packed_options()), data)
 
@@ -109,9 +109,9 @@ def _reducers() -> dict[type, pickle.Reducer]:
     return _table.reducers
 
 
-def _keeping_qualname(modify_class: Callable[[type], type]) -> Callable[[type], type]:
+def _wrap_modify_class(modify_class: Callable[[type], type]) -> Callable[[type], type]:
     """Ray derives a class from an actor's class, with its name but not its qualified
-    name, which cloudpickle does not send. With waybill, messages would show it."""
+    name. cloudpickle does not send that name; with waybill, messages would show it."""
 
     def _modify_class(cls: type) -> type:
         modified = modify_class(cls)

@@ -1,6 +1,7 @@
-// Makes the functions of a known envelope by recipe, and decodes the value behind them.
-// Nothing that a program can change is reused: modules are looked up in sys.modules
-// each time, classes are compared with their recorded state, globals are new dicts.
+// Makes the functions of a cached envelope by recipe, and decodes the value that
+// follows. Nothing that a program can change is reused: modules are looked up in
+// sys.modules each time, classes are compared with their recorded state, globals are
+// new dicts.
 //
 // Tested by tests/python/cache/test_recipes.py, test_received_functions.py and
 // test_known_classes.py.
@@ -28,8 +29,8 @@ std::uint64_t key_of(BytesView bytes, std::size_t size) {
   return base::hash_of(bytes.first(std::min(bytes.size(), size)));
 }
 
-// Whether a node means more than its bytes, manifest and code say: it depends on hooks,
-// on other payloads or buffers, or on state of this process.
+// Whether the meaning of a node depends on more than its bytes, the manifest and the
+// code: on hooks, on other payloads or buffers, or on state of this process.
 bool depends_on_context(wire::NodeTag tag) {
   using wire::NodeTag;
   switch (tag) {
@@ -104,7 +105,7 @@ class NodeFinder {
 
 std::unique_ptr<CachedEnvelope> CachedEnvelope::make(const State& state,
                                                      const VerifiedEnvelope& envelope,
-                                                     std::uint32_t replaced) {
+                                                     std::uint32_t replaced_count) {
   const std::vector<ImportRecord>& imports = envelope->manifest.imports;
   const bool has_lazy_imports = std::ranges::any_of(
       imports,
@@ -117,7 +118,7 @@ std::unique_ptr<CachedEnvelope> CachedEnvelope::make(const State& state,
     entry->nodes_.clear();
     entry->rebuilds_definitions_ = true;
   }
-  entry->replaced_ = replaced;
+  entry->replaced_count_ = replaced_count;
   for (const ImportRecord& import : imports) {
     Ref& name = entry->imports_.emplace_back();
     if (import.time == ImportTime::kLoad) name = state.intern_table.get(import.module);
@@ -182,7 +183,7 @@ bool CachedEnvelope::rebind_methods(std::span<const Ref> objects) const {
 }
 
 Ref CachedEnvelope::decode(State& state, BytesView bytes) {
-  // From the comparison of classes until methods are rebound, no code may run.
+  // From the comparison of classes until methods are rebound, no Python code may run.
   CollectorPause collector_pause;
   Modules modules;
   if (!is_ready_ || !find_modules(modules)) return {};
@@ -221,7 +222,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
     // Code that runs while the value is built may use methods.
     reuses_definitions = rebound_classes_.empty();
   }
-  if (!prefix_->check_value(value_decoder.passed())) return {};
+  if (!prefix_->check_value(value_decoder.longest_part())) return {};
   const CollectorPause::Break code_runs(collector_pause);
   ModuleImporter importer(state, prefix_->envelope()->manifest, DecodeHooks{});
   for (std::size_t i = 0; i < imports_.size(); ++i) importer.set_module(i, modules[i]);
@@ -331,9 +332,9 @@ CachedEnvelope* DecodeCache::Lease::start_recording(const State& state,
   if (!entry_ && !cache_.check_and_mark_recent(prefix)) return nullptr;
   if (entry_ && entry_->start_recording(bytes_)) return entry_.get();
   // A prefix whose definitions differ each time would get an entry each time.
-  const std::uint32_t replaced = entry_ ? entry_->replaced() + 1 : 0;
-  if (replaced >= kMaxReplaced) return nullptr;
-  entry_ = CachedEnvelope::make(state, envelope, replaced);
+  const std::uint32_t replaced_count = entry_ ? entry_->replaced_count() + 1 : 0;
+  if (replaced_count >= kMaxReplaced) return nullptr;
+  entry_ = CachedEnvelope::make(state, envelope, replaced_count);
   return entry_ && entry_->start_recording(bytes_) ? entry_.get() : nullptr;
 }
 

@@ -31,14 +31,14 @@ namespace waybill::py {
 class CachedEnvelope final : public NodeObserver {
  public:
   // Null for an envelope that cannot be cached: without reusable definitions, too
-  // large, or with lazy imports. `replaced`: the number of earlier entries for this
-  // prefix that were replaced.
+  // large, or with lazy imports. `replaced_count`: the number of entries for this
+  // prefix before this one.
   static std::unique_ptr<CachedEnvelope> make(const State& state,
                                               const VerifiedEnvelope& envelope,
-                                              std::uint32_t replaced);
+                                              std::uint32_t replaced_count);
   explicit CachedEnvelope(const State& state) : state_(state) {}
 
-  std::uint32_t replaced() const { return replaced_; }
+  std::uint32_t replaced_count() const { return replaced_count_; }
   bool is_start_of(BytesView bytes) const { return prefix_->is_start_of(bytes); }
 
   // The object of an envelope with this prefix. Null if its definitions differ, if a
@@ -59,7 +59,7 @@ class CachedEnvelope final : public NodeObserver {
  private:
   static constexpr std::size_t kMaxImports = 16;
 
-  // By number of import; null for those that are not needed at load.
+  // By number of import; null for modules that are not needed at load.
   using Modules = std::array<Ref, kMaxImports>;
 
   bool find_modules(Modules& modules) const;
@@ -72,16 +72,16 @@ class CachedEnvelope final : public NodeObserver {
   const State& state_;
   std::unique_ptr<envelope::VerifiedPrefix> prefix_;
   std::vector<Ref> imports_;  // Names of modules; null if not needed at load.
-  std::uint32_t replaced_ = 0;
+  std::uint32_t replaced_count_ = 0;
   std::vector<Recipe::Node> nodes_;
   std::vector<ReceivedClass> classes_;  // The classes among the nodes, in their order.
-  // Classes whose methods get the globals of the functions, by number in classes_.
+  // Indexes in classes_ of the classes whose methods get the globals of new functions.
   std::vector<std::size_t> rebound_classes_;
   std::optional<Recipe> recipe_;
   bool is_ready_ = false;  // Whether decode() may be called.
-  // Whether definitions are built each time: the entry then only saves their check.
+  // Whether definitions are built each time: the entry then only saves verifying them.
   bool rebuilds_definitions_ = false;
-  // During a recording.
+  // Used only while recording:
   std::vector<std::size_t> starts_;
   std::size_t built_count_ = 0;
   bool did_classes_exist_ = false;
@@ -104,14 +104,14 @@ class DecodeCache {
   };
   struct Set {
     std::array<Entry, 4> entries;
-    std::size_t next = 0;  // The entry to be replaced next.
+    std::size_t next = 0;  // The entry to evict next.
   };
 
  public:
   // The key is a hash of this many bytes. They hold the start of the manifest, with
   // functions and lines, or of the code, with names, so few prefixes share a key.
   static constexpr std::size_t kKeyBytes = 48;
-  // For shorter prefixes. No prefix is shorter than this.
+  // The number of bytes for shorter prefixes. No prefix is shorter than this.
   static constexpr std::size_t kShortKeyBytes = 32;
 
   // Takes an entry out of the table while an envelope is decoded, so that code that

@@ -23,7 +23,8 @@ namespace {
 // The deepest nesting of wrappers.
 constexpr int kMaxDepth = 8;
 
-// Whether an object is an instance of this type of functools, which is not imported.
+// Whether an object is an instance of this type of functools. Does not import
+// functools.
 bool is_of_functools(const State& state, PyObject* object, const char* name) {
   if (std::string_view(Py_TYPE(object)->tp_name) != name) return false;
   PyObject* module = find_module(state, state.intern_table.get("functools").get());
@@ -39,21 +40,21 @@ bool leads_to_globals(std::string_view name) {
          name == "eval" || name == "f_globals";
 }
 
-// Whether `predicate` holds for a code object or one nested in it. It gets the code,
-// its tables and its instructions. True also if these cannot be read.
+// Whether `predicate` holds for a code object or one nested in it. `predicate` gets the
+// code, its tables and its instructions. True also if these cannot be read.
 template <typename Predicate>
 bool any_code(PyObject* code, Predicate predicate) {
-  std::vector<Ref> left = {Ref::share(code)};
-  while (!left.empty()) {
-    const Ref next = std::move(left.back());
-    left.pop_back();
+  std::vector<Ref> remaining = {Ref::share(code)};
+  while (!remaining.empty()) {
+    const Ref next = std::move(remaining.back());
+    remaining.pop_back();
     auto* object = as_code(next.get());
     const CodeTables tables(object);
     const auto instructions =
         bytecode::read_instructions(kPythonVersion, tables.view().instructions);
     if (!instructions || predicate(object, tables.view(), *instructions)) return true;
     for (PyObject* constant : items_of(object->co_consts)) {
-      if (PyCode_Check(constant)) left.push_back(Ref::share(constant));
+      if (PyCode_Check(constant)) remaining.push_back(Ref::share(constant));
     }
   }
   return false;
@@ -61,7 +62,8 @@ bool any_code(PyObject* code, Predicate predicate) {
 
 }  // namespace
 
-std::span<const char* const> wrapped_in(const State& state, PyObject* attribute) {
+std::span<const char* const> function_attributes_of(const State& state,
+                                                    PyObject* attribute) {
   static constexpr const char* kWrapped[] = {"__func__"};
   static constexpr const char* kAccessors[] = {"fget", "fset", "fdel"};
   static constexpr const char* kCalled[] = {"func"};
@@ -79,7 +81,7 @@ std::span<const char* const> wrapped_in(const State& state, PyObject* attribute)
 
 bool is_method(const State& state, PyObject* attribute, int depth) {
   if (PyFunction_Check(attribute)) return true;
-  const std::span<const char* const> names = wrapped_in(state, attribute);
+  const std::span<const char* const> names = function_attributes_of(state, attribute);
   if (names.empty()) {
     return wrapper_among_bases(Py_TYPE(attribute)) != nullptr;
   }
@@ -96,7 +98,7 @@ bool has_other_code(const State& state, PyObject* own, PyObject* value) {
     return check(PyObject_RichCompareBool(PyFunction_GET_CODE(own),
                                           PyFunction_GET_CODE(value), Py_EQ)) == 0;
   }
-  return std::ranges::any_of(wrapped_in(state, own), [&](const char* name) {
+  return std::ranges::any_of(function_attributes_of(state, own), [&](const char* name) {
     const Ref one = get_attribute(own, name);
     const Ref other = get_attribute(value, name);
     return (one.get() == Py_None) != (other.get() == Py_None) ||

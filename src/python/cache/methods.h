@@ -1,7 +1,8 @@
 #pragma once
 
-// Which attributes of a class are methods, that is code. The sender's methods replace
-// the receiver's; all other attributes are state, which the receiver keeps.
+// Finds out which attributes of a class are methods, that is, code. The sender's
+// methods replace the receiver's; all other attributes are state, which the receiver
+// keeps.
 
 #include <Python.h>
 
@@ -14,9 +15,11 @@
 
 namespace waybill::py {
 
-// The attributes of a classmethod, staticmethod, property, cached_property or
-// partialmethod that hold the functions it calls; none for other objects.
-std::span<const char* const> wrapped_in(const State& state, PyObject* attribute);
+// The names of the attributes in which a classmethod, staticmethod, property,
+// cached_property or partialmethod holds the functions that it calls; none for other
+// objects.
+std::span<const char* const> function_attributes_of(const State& state,
+                                                    PyObject* attribute);
 
 // Whether an attribute is a function, or one of these wrappers (or of a type derived
 // from them) that wraps functions only. `depth`: of wrappers around it.
@@ -25,9 +28,9 @@ bool is_method(const State& state, PyObject* attribute, int depth = 0);
 // Whether two methods of one type run different code.
 bool has_other_code(const State& state, PyObject* own, PyObject* value);
 
-// Replaces the items of a dict by those of another, in its order. Other threads see
-// either all old or all new items: no key is hashed anew, and old items are dropped
-// last. Comparing the keys must run no foreign code.
+// Replaces the items of a dict by those of another, in the order of the other. Other
+// threads see either all old or all new items: no key is hashed anew, and old items are
+// dropped last. Comparing the keys must run no foreign code.
 void replace_items(PyObject* target, PyObject* source);
 
 // Whether code, or code nested in it, can change its globals: by a statement, or

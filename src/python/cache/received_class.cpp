@@ -30,7 +30,7 @@ bool all_keys_and_values(PyObject* dict, Visit visit) {
   return true;
 }
 
-// Such a tuple cannot change, and keeps nothing else alive.
+// A tuple of simple leaves cannot change, and keeps no other objects alive.
 bool is_tuple_of_simple(PyObject* value) {
   return PyTuple_CheckExact(value) && std::ranges::all_of(items_of(value), is_simple);
 }
@@ -213,10 +213,10 @@ bool ReceivedFunctions::are_unchanged(const State& state) const {
   const Ref loaded = Ref::share(values_.empty() ? nullptr : sys_modules(state));
   // The current function in the place of each recorded one, once visited.
   std::vector<Ref> visited(functions_.size());
-  std::size_t at = 0;
+  std::size_t value_index = 0;
   const auto visit = [&](PyObject* value) {
-    if (value == nullptr || at == values_.size()) return false;
-    const Value& recorded = values_[at++];
+    if (value == nullptr || value_index == values_.size()) return false;
+    const Value& recorded = values_[value_index++];
     if (recorded.kind != Value::Kind::kFunction) {
       return is_unchanged(state, recorded, value, loaded.get());
     }
@@ -247,7 +247,7 @@ bool ReceivedFunctions::are_unchanged(const State& state) const {
       return false;
     }
   }
-  return at == values_.size();
+  return value_index == values_.size();
 }
 
 // `visit` gets a method and its expected references.
@@ -279,7 +279,8 @@ bool ReceivedFunctions::are_bound_to(PyObject* globals) const {
 
 bool ReceivedFunctions::is_referenced_elsewhere() const {
   return !all_of_methods([](PyObject* method, Py_ssize_t expected_references) {
-    return Py_REFCNT(method) <= expected_references + 1;  // all_of_methods() holds one.
+    return Py_REFCNT(method) <=
+           expected_references + 1;  // The visit adds one reference.
   });
 }
 
@@ -321,11 +322,11 @@ bool ReceivedClass::record(const State& state, PyObject* type) {
     const Ref attribute = Ref::share(found);
     if (!record_functions(state, attribute.get(), follows, kExpectedReferences))
       return false;
-    if (!wrapped_in(state, attribute.get()).empty()) {
+    if (!function_attributes_of(state, attribute.get()).empty()) {
       wrappers_.push_back(Ref::share(name));
     }
   }
-  // The record is valid only if that code did not change the class.
+  // The record is valid only if recording ran no code that changed the class.
   version_ = type_version(cls) == version ? version : 0;
   return version_ != 0;
 }
@@ -339,12 +340,12 @@ bool ReceivedClass::record_functions(const State& state, PyObject* attribute,
   if (PyFunction_Check(attribute)) {
     return methods_.record(state, attribute, follows, expected_references);
   }
-  const std::span<const char* const> names = wrapped_in(state, attribute);
+  const std::span<const char* const> names = function_attributes_of(state, attribute);
   if (names.empty()) return !follows || !is_method(state, attribute);
   return std::ranges::all_of(names, [&](const char* name) {
     const Ref wrapped = get_attribute(attribute, name);
     has_inner_wrappers_ =
-        has_inner_wrappers_ || !wrapped_in(state, wrapped.get()).empty();
+        has_inner_wrappers_ || !function_attributes_of(state, wrapped.get()).empty();
     return record_functions(state, wrapped.get(), follows, 1, depth + 1);
   });
 }

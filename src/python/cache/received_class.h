@@ -36,18 +36,19 @@ class ReceivedFunctions {
   bool are_unchanged(const State& state) const;
 
   // Whether a method holds a function elsewhere than in its globals. Other functions of
-  // the payload may hold the same one: a rebuilt copy would be unequal, with attributes
-  // and cells of its own.
+  // the payload may hold the same function: a rebuilt copy would differ from it, with
+  // attributes and cells of its own.
   bool has_held_functions() const { return has_held_functions_; }
 
-  // Whether no method reaches a function by value or has one of these globals. Then the
-  // program cannot see through a method that only the functions with these globals were
-  // rebuilt.
+  // True if no method has one of these globals and none reaches a function by value.
+  // Then the program cannot notice through a method that the functions with these
+  // globals were rebuilt.
   bool is_independent_of(const std::vector<PyObject*>& globals) const;
   // Whether all methods have these globals.
   bool are_bound_to(PyObject* globals) const;
-  // Whether more than the class refers to a method, as each of its frames does: the
-  // program could see that rebind_globals() changes the method in place.
+  // Whether something other than the class refers to a method, such as a frame that
+  // runs it. Then the program could see that rebind_globals() changes the method in
+  // place.
   bool is_referenced_elsewhere() const;
   // Gives all methods other globals, of equal content. None of the methods may be
   // referenced elsewhere. `old` receives the previous globals: dropping them may run
@@ -66,16 +67,16 @@ class ReceivedFunctions {
       kEmptyList,       // A list without items in globals, as __path__ is.
     };
     Kind kind;
-    Ref held = {};
+    Ref held = {};               // The constant, or the weak reference.
     Ref module = {}, name = {};  // Where an import finds it; a module has no name.
     std::size_t number = 0;
   };
   struct Function {
     Ref function, code;                  // Weak references.
-    Py_ssize_t expected_references = 0;  // Those of a method; 0 for other functions.
+    Py_ssize_t expected_references = 0;  // 0 for functions that are not methods.
     bool follows = true;
     std::array<Ref, 4> metadata;      // Names, docstring and module.
-    PyObject* annotations = nullptr;  // An address.
+    PyObject* annotations = nullptr;  // Only its address is used.
     bool is_first_with_globals = false;
     std::vector<Ref> helpers;  // Names in the code that denote functions by value.
   };
@@ -134,7 +135,7 @@ class ReceivedClass {
   Ref serial_;  // The serial of the last payload that described it; null at home.
   bool is_home_ = false;
   mutable std::uint32_t find_count_ = 0;
-  std::vector<Ref> wrappers_;  // Names of properties and the like.
+  std::vector<Ref> wrappers_;  // Names of properties and other wrappers.
   bool has_inner_wrappers_ = false;
   ReceivedFunctions methods_;
 };

@@ -32,7 +32,7 @@ class Recipe {
     kModule,        // Pushes the module of import `number`.
     kGlobal,        // Pushes the attribute `object` of that module.
     kBuiltin,       // Pushes the attribute `object` of builtins.
-    kMethodOfType,  // Pops a type in C, and pushes its method `object`.
+    kMethodOfType,  // Pops a static C type, and pushes its method `object`.
     kTuple,         // Pops `number` items, and pushes a tuple of them.
     kList,          // Pops `number` items, and pushes a list of them.
     kDict,          // Pops `number` keys and values, and pushes a dict of them.
@@ -40,10 +40,11 @@ class Recipe {
     kAddPath,       // Gives the namespace on top a __path__.
     kCell,          // Pushes an empty cell.
     kFunction,  // Pops `number` cells and a namespace; pushes a function of `object`.
-    kStoreGlobal,  // Pops a value: the global `object` of the namespace or function on
-                   // top.
-    kStoreField,   // Pops a value: the field `number`, named `object`, of the function.
-    kStoreContent,  // Pops a value: the content of the cell that was saved as `number`.
+    kStoreGlobal,  // Pops a value and stores it as the global `object` of the namespace
+                   // or function on top.
+    kStoreField,   // Pops a value and sets field `number`, named `object`, of the
+                   // function on top.
+    kStoreContent,  // Pops a value and fills the cell that was saved as `number`.
     kSave,          // Saves the object on top as `number`.
     kLoad,          // Pushes the object that was saved as `number`.
     kPop,           // Pops a value.
@@ -68,9 +69,10 @@ class Recipe {
         saved_count_(saved_count),
         numbers_(std::move(numbers)) {}
 
-  // Nothing if no steps build the definitions: if they hold objects made by calls,
-  // dotted names other than those of types, or cycles of lists. `nodes`: all classes
-  // and functions, in order. Throws PyError. Cost: one pass over the definitions.
+  // std::nullopt if steps cannot build the definitions: if these contain objects made
+  // by calls, dotted names other than those of types, or cycles of lists. `nodes`: all
+  // classes and functions, in order. Throws PyError. Cost: one pass over the
+  // definitions.
   static std::optional<Recipe> create(const State& state,
                                       const VerifiedEnvelope& envelope,
                                       std::span<const Node> nodes);
@@ -81,7 +83,7 @@ class Recipe {
   // dict. Throws PyError: MemoryError.
   bool run(const State& state, std::span<const Ref> modules,
            std::vector<Ref>& objects) const;
-  // The number of the object at a position; nothing if there is no object.
+  // The number of the object at a position; std::nullopt if there is no object.
   std::optional<std::uint32_t> number_at(std::size_t position) const;
 
  private:

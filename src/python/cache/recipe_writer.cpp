@@ -1,7 +1,7 @@
 // Writes the recipe of the definitions of a payload. Parts that never change are folded
 // into one constant. A namespace is a copy of a prototype: a dict that has all names
-// from the start, with None where a later step stores the value. No step reads it
-// before. Tested by tests/python/cache/test_recipes.py.
+// from the start, with None where a later step stores the value. No step reads a name
+// before its value is stored. Tested by tests/python/cache/test_recipes.py.
 
 #include <algorithm>
 #include <cstddef>
@@ -41,7 +41,7 @@ class RecipeBuilder {
     bool is_saved;         // Else `object` is a constant.
     std::uint32_t number;  // The number of the saved value.
     Ref object;            // The constant, or the prototype of a namespace.
-    bool is_made = false;  // By each run, and not a namespace.
+    bool is_made = false;  // Each run makes a new one; false for namespaces.
   };
 
   // The nodes are the first saved values.
@@ -67,7 +67,7 @@ class RecipeBuilder {
     return {std::move(steps_), saved_count_, std::move(numbers_)};
   }
 
-  // ---- Steps. Unless documented otherwise, they return true ------------------------
+  // ---- Steps. Functions return true unless documented otherwise -------------------
 
   bool add(Action action, std::uint64_t number = 0, Ref object = {}) {
     steps_.push_back({action, static_cast<std::uint32_t>(number), std::move(object)});
@@ -79,7 +79,7 @@ class RecipeBuilder {
     if (reference != kNone) values_[reference] = {false, 0, object};
     return add(Action::kConstant, 0, std::move(object));
   }
-  // Pushes the value of a reference; false if that is not complete yet.
+  // Pushes the value of a reference; false if the value is not complete yet.
   bool add_reference(std::uint64_t reference) {
     const Value* value = find_value(reference);
     if (value == nullptr) return false;
@@ -167,7 +167,7 @@ class RecipeBuilder {
 };
 
 // Reads definitions in the order in which the decoder builds them. Member functions
-// return false for a value that no step builds; then there is no recipe. State,
+// return false for a value that steps cannot build; then there is no recipe. State,
 // envelope and nodes must outlive the writer.
 class RecipeWriter {
  public:
@@ -425,7 +425,7 @@ class RecipeWriter {
     if (!write_cells(cell_count, fresh, depth)) return false;
     Ref code = code_.next_use(body);
     // Methods of a reused class keep their globals. They would not see what the
-    // function writes to its new ones.
+    // function writes to its new globals.
     if (has_classes_ && can_write_globals(code.get())) return false;
     if (static_cast<std::uint64_t>(PyCode_GetNumFree(as_code(code.get()))) !=
         cell_count) {
@@ -464,7 +464,7 @@ class RecipeWriter {
       if (!reader_.read_text(text, {})) return false;
       const Ref name = state_.intern_table.get(text);
       if (raw_get(prototype.get(), name.get()) != nullptr) {
-        // An earlier function has defined it.
+        // An earlier function has defined this name.
         if (name.get() == state_.names.path.get() || !drop_value(depth)) return false;
         continue;
       }
@@ -496,7 +496,7 @@ class RecipeWriter {
     return true;
   }
 
-  // Skips the content of an empty cell; false if the next content is another.
+  // Skips the marker of an empty cell; false if something else is next.
   bool skip_empty_content() {
     wire::Reader ahead = reader_;
     wire::Token token;
@@ -512,7 +512,7 @@ class RecipeWriter {
   // The caller provides the classes: steps build only the globals that their methods
   // add to namespaces of functions.
 
-  // A class inside a function.
+  // Skips a class inside a function, and writes the step that loads the class.
   bool write_nested_class(std::uint64_t count, std::size_t offset, int depth) {
     return skip_class(count, offset, depth) &&
            steps_.add(Action::kLoad, node_at(offset));
@@ -530,14 +530,15 @@ class RecipeWriter {
     return true;
   }
 
-  // Skips one value of a class, except what functions share with it.
+  // Skips one value of a class, except for what functions share with the class.
   bool skip_value(int depth) {
     if (depth > kMaxDepth) return false;
     const std::size_t offset = reader_.offset();
     const std::uint64_t reference = reference_ahead();
     wire::Token token;
     if (!reader_.next(token)) return false;
-    // The class keeps its object, while each run gives the function a new one.
+    // The reused class keeps the old object, but each run gives the functions a new
+    // one.
     if (const RecipeBuilder::Value* made = steps_.find_value(reference)) {
       return !made->is_made;
     }
@@ -583,7 +584,8 @@ class RecipeWriter {
     return steps_.add(Action::kPop);
   }
 
-  // The number of the reference that comes next; kNone if another value does.
+  // The number of the reference that is read next; kNone if the next value is no
+  // reference.
   std::uint64_t reference_ahead() const {
     wire::Reader ahead = reader_;
     wire::Token token;

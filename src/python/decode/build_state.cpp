@@ -21,7 +21,7 @@ void BuildState::hide(Frame& frame) {
   frame.is_hidden = true;
   if (frame.has_places()) PyObject_GC_UnTrack(frame.object.get());
   // Values of the state may refer to the instance, and code that they call may read or
-  // set its attributes: it has none until all are complete.
+  // set its attributes. So the instance has no attributes until all are complete.
   if (frame.kind == FrameKind::kInstance && frame.slot != kNoSlot &&
       !frame.is_detached) {
     const Ref dict = frame.object;

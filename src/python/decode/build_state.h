@@ -35,8 +35,8 @@ class SharedPositions {
 
   // Passes the object at this position and returns its number; kNone if no reference
   // refers to it. Call it for each value, in order.
-  std::size_t slot_at(std::uint64_t position) {
-    if (are_passed() || sorted_[next_].first != position) return kNone;
+  std::size_t take_slot_at(std::uint64_t position) {
+    if (are_all_passed() || sorted_[next_].first != position) return kNone;
     return sorted_[next_++].second;
   }
 
@@ -47,16 +47,16 @@ class SharedPositions {
 
   // Whether no object from here up to this position is referenced.
   bool are_none_before(std::uint64_t position) const {
-    return are_passed() || sorted_[next_].first >= position;
+    return are_all_passed() || sorted_[next_].first >= position;
   }
 
-  bool are_passed() const { return next_ == sorted_.size(); }
-  std::size_t passed() const { return next_; }
+  bool are_all_passed() const { return next_ == sorted_.size(); }
+  std::size_t passed_count() const { return next_; }
   // The position of the next object, unless all are passed.
   std::uint64_t next() const { return sorted_[next_].first; }
 
-  // Returns to a position; `forget` gets the number of each object from there on that
-  // was passed.
+  // Returns to a position. Calls `forget` with the number of each passed object from
+  // there on.
   template <typename Forget>
   void go_back_to(std::uint64_t position, Forget forget) {
     while (next_ != 0 && sorted_[next_ - 1].first >= position) {
@@ -102,7 +102,7 @@ class BuildState {
     Frame& frame = stack.emplace_back();
     frame.kind = kind;
     frame.object = std::move(object);
-    frame.left = count;
+    frame.remaining = count;
     frame.offset = offset;
     frame.slot = slot;
     record_open(frame);
@@ -110,7 +110,7 @@ class BuildState {
   }
 
   // Sets hash_depth of the frame on top, which is hashed through its items.
-  void count_hash_depth() {
+  void set_hash_depth() {
     const std::size_t depth = stack.size();
     stack.back().hash_depth = depth == 1 ? 1 : stack[depth - 2].hash_depth + 1;
   }
@@ -122,9 +122,10 @@ class BuildState {
     slots[slot].depth = depth;
   }
 
-  // Whether the items of a frozenset are gathered, and added when it is closed. Items
-  // cannot be added to a frozenset that others refer to.
-  static bool gathers(Frame& frame) {
+  // Whether the items of a frozenset are gathered, and added when its frame is closed.
+  // Starts gathering if other objects refer to the frozenset, because then no items can
+  // be added to it.
+  static bool must_gather(Frame& frame) {
     if (!frame.gathered && Py_REFCNT(frame.object.get()) != 1) gather(frame);
     return static_cast<bool>(frame.gathered);
   }
@@ -141,7 +142,8 @@ class BuildState {
       hide(stack[i - 1]);
     }
   }
-  // Called once a frame has its last value.
+  // Called once a frame has its last value. Shows a hidden list or tuple to the garbage
+  // collector again.
   static void show(const Frame& frame) {
     if (frame.is_hidden && frame.has_places()) PyObject_GC_Track(frame.object.get());
   }
@@ -153,7 +155,8 @@ class BuildState {
   }
   // Fills holes with None, before another object refers to the container.
   static void fill_holes(Frame& frame);
-  // Drops the open frames. Their objects may be part of cycles, or referred to.
+  // Drops the open frames. Their objects may be part of cycles or be referred to by
+  // other objects, so holes are filled first.
   void abandon();
 
  private:
@@ -180,7 +183,7 @@ inline void BuildState::record_open(Frame& frame) {
   const Ref& object = frame.instance ? frame.instance : frame.object;
   if (object) set_slot(frame.slot, object.get(), stack.size());
   if (frame.kind == FrameKind::kTuple || frame.kind == FrameKind::kFrozenSet) {
-    count_hash_depth();
+    set_hash_depth();
   }
 }
 

@@ -36,7 +36,7 @@ class ObjectHistory {
 
   explicit operator bool() const { return static_cast<bool>(objects_); }
 
-  // Stores an object and its cost as a key.
+  // Stores an object, and its cost as a dict key.
   void record(std::size_t position, PyObject* object, const HashCost& cost) {
     const auto place = static_cast<Py_ssize_t>(position);
     const Ref key = Ref::steal(PyLong_FromSsize_t(place));
@@ -74,8 +74,8 @@ class ObjectHistory {
   Ref objects_;
 };
 
-// The context of decoding one payload. While it exists, the collector runs only in its
-// breaks.
+// The context of decoding one payload. While it exists, the garbage collector runs only
+// during breaks of `collector`.
 struct DecodeContext {
   // Everything must outlive the context.
   DecodeContext(const State& state, const VerifiedEnvelope& verified,
@@ -109,11 +109,12 @@ struct DecodeContext {
 
   DecodeHooks hooks;
   bool is_data_only = false;
-  bool forbids_code = false;  // Also in what later calls would run.
+  bool forbids_code = false;  // The gate refuses code; see demand_no_shadow().
   DeniedNames denied_names;
 
   std::span<const Ref> stored;  // The objects of kStored nodes, by number.
-  // The uses of code in the definitions, if these exist already.
+  // The number of uses of code in the definitions, if the definitions are built
+  // already.
   std::optional<std::size_t> definition_code_uses;
 
   ObjectHistory history;
@@ -121,7 +122,7 @@ struct DecodeContext {
   // A dict from the parts of kNamespace nodes, as tuples, to the namespaces.
   Ref namespaces;
   std::vector<Ref> fresh_cells;      // See GraphDecoder::take_fresh_cells().
-  std::uint64_t buffer_count = 0;    // Used buffers out of band.
+  std::uint64_t buffer_count = 0;    // Out-of-band buffers used so far.
   std::uint64_t charged_memory = 0;  // See GraphDecoder::charge_memory().
 };
 

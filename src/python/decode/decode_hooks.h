@@ -17,7 +17,8 @@ struct DecodeHooks {
   PyObject* persistent_load = nullptr;  // callable(id) -> obj
   PyObject* find_class = nullptr;       // callable(module, name) -> obj
   PyObject* buffers = nullptr;          // iterator of bytes-like objects
-  // [{position: object}] of the earlier payloads of a stream; this one's is added.
+  // [{position: object}] of the earlier payloads of a stream; the dict of this payload
+  // is appended.
   PyObject* history = nullptr;
   bool resets_classes = false;       // Gives existing classes the state in the payload.
   PyObject* class_state = nullptr;   // A str: the side whose class state is used.
@@ -25,8 +26,9 @@ struct DecodeHooks {
   PyObject* map_location = nullptr;  // Where arrays of devices go: device_mapping.h.
   PyObject* renames = nullptr;       // waybill._environment.renames.Renames
   PyObject* opaque = nullptr;        // waybill._kinds.opaque.Payload
-  // The stored buffers, if they do not follow the head: a sequence of objects that hold
-  // them; or a memoryview of the whole envelope, of which arrays become views.
+  // The stored buffers, if they do not follow the head: `stored` is a sequence of
+  // objects that hold them, `memory` a memoryview of the whole envelope, of which
+  // arrays become views.
   PyObject* stored = nullptr;
   PyObject* memory = nullptr;
   // The object that owns the bytes of a whole envelope: arrays may become views of it.
@@ -35,10 +37,10 @@ struct DecodeHooks {
   // `checked_places` are skipped; places of buffers that pass are added.
   bool checks_stored = true;
   std::set<std::uint64_t>* checked_places = nullptr;
-  // Null: payloads only have to be sound.
+  // Null: every sound payload is accepted.
   const Gate* gate = nullptr;
 
-  // Whether no hook changes what the bytes become.
+  // Whether no hook can change the result of decoding.
   bool is_default() const {
     return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
            history == nullptr && !resets_classes && class_state == nullptr &&

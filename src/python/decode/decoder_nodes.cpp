@@ -31,24 +31,24 @@ constexpr bool is_leaf(envelope::Rule rule) {
 }
 
 // Whether all parts of a node are leaves.
-constexpr bool is_of_leaves(const envelope::Shape& shape) {
+constexpr bool has_only_leaves(const envelope::Shape& shape) {
   if (shape.max_count == envelope::kMany) return false;
   return std::all_of(shape.parts.begin(), shape.parts.begin() + shape.max_count,
                      [](const envelope::Part& part) { return is_leaf(part.rule); });
 }
 
-// By tag, from 1 on.
-constexpr auto kAreOfLeaves = [] {
+// Whether the parts of a node are leaves, by its tag. Tags start at 1.
+constexpr auto kHasOnlyLeaves = [] {
   std::array<bool, envelope::kShapes.size() + 1> all{};
   for (std::size_t i = 0; i < envelope::kShapes.size(); ++i) {
-    all[i + 1] = is_of_leaves(envelope::kShapes[i]);
+    all[i + 1] = has_only_leaves(envelope::kShapes[i]);
   }
   return all;
 }();
 
-// Binds a class or function to its name, cell or attribute before it is complete:
-// building its parts may call functions that read it. Methods are left out, since code
-// reaches them only through their class.
+// Binds a class or function to its name, cell or attribute before it is complete,
+// because building its parts may call functions that read the binding. Methods are not
+// bound, since code reaches them only through their class.
 void bind_early(std::pmr::vector<Frame>& stack, PyObject* object) {
   if (stack.size() < 2 || (!PyType_Check(object) && !PyFunction_Check(object))) {
     return;
@@ -82,8 +82,9 @@ void bind_early(std::pmr::vector<Frame>& stack, PyObject* object) {
 
 bool GraphDecoder::open_node(Ref& value, std::uint8_t tag, std::uint64_t count,
                              std::size_t offset, std::size_t slot) {
-  Frame frame{.left = count, .offset = offset, .slot = slot, .node = new_parts(tag)};
-  if (kAreOfLeaves[tag]) {
+  Frame frame{
+      .remaining = count, .offset = offset, .slot = slot, .node = new_parts(tag)};
+  if (kHasOnlyLeaves[tag]) {
     value = read_parts(frame);
     return true;
   }
@@ -99,7 +100,7 @@ std::unique_ptr<NodeParts> GraphDecoder::new_parts(std::uint8_t tag) {
   const NodeCodec* codec = node_codec(tag);
   if (codec == nullptr ||
       (context_->nested != nullptr && !envelope::shape_of(tag)->is_constant)) {
-    fail(ErrorCode::kUnknownTag, "a node that has no meaning here");
+    fail(ErrorCode::kUnknownTag, "a node whose tag is unknown, or not allowed here");
   }
   std::unique_ptr<NodeParts> parts = std::move(spare_parts_);
   if (!parts) {
@@ -116,7 +117,7 @@ void GraphDecoder::recycle_parts(std::unique_ptr<NodeParts> parts) {
 }
 
 void GraphDecoder::deliver_to_node(Frame& frame, Ref value) {
-  --frame.left;
+  --frame.remaining;
   ++frame.position;
   frame.cost.add(built_.cost);
   frame.node->children.push_back(std::move(value));
@@ -159,24 +160,24 @@ Ref GraphDecoder::call_codec(Ref (*codec)(GraphDecoder&, Frame&), Frame& frame) 
 // Most objects have no items and no pairs, and many no state. Skips these parts if all
 // of them are empty.
 void GraphDecoder::skip_empty_rest(Frame& frame) {
-  constexpr std::array<std::uint8_t, 3> kNothing = {kNilByte, kEmptyArray, kEmptyMap};
+  constexpr std::array<std::uint8_t, 3> kEmptyRest = {kNilByte, kEmptyArray, kEmptyMap};
   const std::size_t least = envelope::shape_of(frame.node->codec->tag).min_count;
-  const auto left = static_cast<std::size_t>(frame.left);
-  if (left < 2 || left > kNothing.size() || keeps_history_ ||
-      frame.node->children.size() + left != least) {
+  const auto remaining = static_cast<std::size_t>(frame.remaining);
+  if (remaining < 2 || remaining > kEmptyRest.size() || keeps_history_ ||
+      frame.node->children.size() + remaining != least) {
     return;
   }
-  const BytesView nothing = BytesView(kNothing).last(left);
-  if (!std::ranges::equal(BytesView(at_, left), nothing) ||
-      !built_.positions.are_none_before(position_at(at_) + left)) {
+  const BytesView empty_rest = BytesView(kEmptyRest).last(remaining);
+  if (!std::ranges::equal(BytesView(at_, remaining), empty_rest) ||
+      !built_.positions.are_none_before(position_at(at_) + remaining)) {
     return;
   }
-  at_ += left;
-  frame.left = 0;
+  at_ += remaining;
+  frame.remaining = 0;
 }
 
 HashCost GraphDecoder::cost_of_earlier(const Frame& earlier) const {
-  // Where costs are limited, the object cannot be a key: its cost is unknown.
+  // Where costs are limited, the object cannot be a key, because its cost is unknown.
   if (built_.keys.is_strict()) return {kMaxHashDepth + 1, 1};
   const auto part = earlier.parts<NodeTag::kStreamReference>();
   return context_->history.cost_of(part("payload"), part("position"));
@@ -188,7 +189,7 @@ Ref GraphDecoder::finish_node() {
   const NodeCodec& codec = *open.node->codec;
   HashCost cost;
   if (codec.tag == NodeTag::kSlice || codec.tag == NodeTag::kRange) {
-    cost = open.cost.around(open.position);
+    cost = open.cost.of_container(open.position);
   }
   if (codec.tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
     // Python deallocates nested slices recursively on the C stack.
@@ -218,7 +219,7 @@ void GraphDecoder::record_node(Ref& object, const Frame& frame, const HashCost& 
 // A node of leaves is built at once and needs no frame on the stack.
 Ref GraphDecoder::read_parts(Frame& frame) {
   const NodeCodec& codec = *frame.node->codec;
-  for (; frame.left != 0; --frame.left) {
+  for (; frame.remaining != 0; --frame.remaining) {
     offset_ = offset();
     frame.node->children.push_back(read_part(codec.tag));
   }

@@ -1,5 +1,5 @@
 // Reads leaves, opens containers, and builds instances of ordinary classes and the
-// objects of short calls, which need no frame of a node.
+// objects of short calls, which need no node frame.
 // Tested by tests/python/kinds/test_values.py, test_instances_received.py,
 // tests/python/untrusted/test_unverified_data.py and test_untrusted_input.py.
 
@@ -33,7 +33,7 @@ double double_at(const std::uint8_t* bytes) {
   return std::bit_cast<double>(wire::read_big_endian(bytes, 8));
 }
 
-// Whether an extension that is a value satisfies verify().
+// Whether verify() accepts an extension as a value.
 bool is_sound(ExtType type, BytesView bytes) {
   switch (type) {
     case ExtType::kInteger:
@@ -52,7 +52,7 @@ bool is_sound(ExtType type, BytesView bytes) {
 
 // The value of an extension: an int of more than 64 bits, a complex number, text with
 // lone surrogates, Ellipsis or NotImplemented; null without an error for others.
-// `bytes` are sound.
+// `bytes` must satisfy is_sound().
 Ref value_of_extension(ExtType type, BytesView bytes) {
   switch (type) {
     case ExtType::kInteger:
@@ -87,7 +87,7 @@ bool GraphDecoder::read(Ref& value) {
   return false;
 }
 
-// False if a container was opened, or if the value is refused.
+// Reads a value. False if a container was opened, or if the value is refused.
 [[gnu::always_inline]] inline bool GraphDecoder::read_any(Ref& value) {
   if (at_ == end_) return false;
   const wire::Lead& lead = wire::kLeads[*at_];
@@ -164,7 +164,7 @@ bool GraphDecoder::read_extension(Ref& value, BytesView bytes, std::uint8_t type
     case ExtType::kSingleton:
       if (is_verified() && context_->nested == nullptr &&
           bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEmpty)) {
-        value = state_.empty;
+        value = state_.empty_cell_marker;
         return true;
       }
       break;
@@ -185,7 +185,8 @@ std::uint64_t GraphDecoder::module_index(BytesView bytes) {
   std::uint64_t index = 0;
   const bool is_listed = wire::index_of(bytes, index) && context_->modules != nullptr &&
                          index < modules().size();
-  if (!is_listed) fail(ErrorCode::kUndeclared, "a module that is not listed");
+  if (!is_listed)
+    fail(ErrorCode::kUndeclared, "a module that the manifest does not list");
   return index;
 }
 
@@ -237,7 +238,7 @@ bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
     kind = FrameKind::kDict;
     count *= 2;
     if (is_verified() && !built_.stack.empty() && !built_.stack.back().is_plain()) {
-      Frame frame{.left = count, .offset = offset, .slot = slot};
+      Frame frame{.remaining = count, .offset = offset, .slot = slot};
       if (begin_map_of_node(frame)) return open_map_of_node(value, frame);
     }
   } else if (wire::starts_node(at_, end_)) {
@@ -288,7 +289,7 @@ bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
     }
   }
   if (filled == count) {
-    built_.cost = kind == FrameKind::kTuple ? cost.around(count) : HashCost();
+    built_.cost = kind == FrameKind::kTuple ? cost.of_container(count) : HashCost();
     value = std::move(object);
     record(value, slot, offset);
     return true;
@@ -300,12 +301,12 @@ bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
   return false;
 }
 
-// Fills a new list or tuple of few items with the short values that come first: mostly
-// all items, so that it needs no frame.
+// Fills a new list or tuple of few items with the short values at its start. Usually
+// these are all items, so the container needs no frame.
 std::uint64_t GraphDecoder::fill_short(PyObject* object, std::uint64_t count,
                                        HashCost& cost) {
-  constexpr std::uint64_t kFew = 16;
-  if (count > kFew) return 0;
+  constexpr std::uint64_t kMaxCount = 16;
+  if (count > kMaxCount) return 0;
   PyObject** const items = PySequence_Fast_ITEMS(object);
   Ref item;
   for (std::uint64_t filled = 0; filled < count; ++filled) {
@@ -395,7 +396,7 @@ bool GraphDecoder::begin_map_of_node(Frame& frame) {
 }
 
 bool GraphDecoder::open_map_of_node(Ref& value, Frame& frame) {
-  if (frame.left != 0) {
+  if (frame.remaining != 0) {
     push(std::move(frame));
     return false;
   }
@@ -411,7 +412,8 @@ void GraphDecoder::push(Frame&& frame) {
 
 // ---- Nodes that need no frame of their own -----------------------------------------
 
-// Null if the class customizes the creation of instances, or has no attributes yet.
+// A new instance of a class; null if the class customizes the creation of instances, or
+// if classes of the payload are incomplete.
 Ref GraphDecoder::new_instance(PyObject* type) {
   if (!PyType_Check(type)) return {};
   PyTypeObject* const cls = as_type(type);
@@ -454,7 +456,7 @@ bool GraphDecoder::open_instance(std::uint64_t count, std::size_t offset,
   built_.push({.kind = FrameKind::kInstance,
                .checks_length = true,
                .object = std::move(dict),
-               .left = values,
+               .remaining = values,
                .offset = offset_of(map),
                .slot = slot,
                .instance = std::move(instance),

@@ -12,16 +12,16 @@ namespace waybill::py {
 
 namespace {
 
-constexpr std::size_t kMaxFrames = 256;  // The innermost; nodes do not count.
+constexpr std::size_t kMaxFrames = 256;  // Inner frames shown; nodes do not count.
 
 namespace steps = envelope::steps;
 
-std::string attribute(PyObject* name) {
+std::string attribute_step(PyObject* name) {
   const bool is_name = PyUnicode_Check(name) && PyUnicode_IsIdentifier(name) == 1;
   return is_name ? steps::attribute(text_of(name)) : steps::in_dict(shown_key(name));
 }
 
-// The attribute of a function that one of its fields becomes.
+// The step to the attribute of a function that a field sets.
 std::string attribute_of_field(PyObject* field) {
   const auto number = static_cast<std::uint64_t>(PyLong_AsLong(field));
   return steps::dunder(envelope::function_field_name(number));
@@ -60,11 +60,11 @@ std::string path_of(std::span<const Frame> stack) {
         break;
       case FrameKind::kAttributes:
       case FrameKind::kInstance:
-        if (frame.key) path += attribute(frame.key.get());
+        if (frame.key) path += attribute_step(frame.key.get());
         break;
       case FrameKind::kDict:
         if (!frame.key) break;
-        path += is_state ? attribute(frame.key.get())
+        path += is_state ? attribute_step(frame.key.get())
                          : steps::item("", shown_key(frame.key.get()));
         break;
       case FrameKind::kNode:
@@ -79,14 +79,14 @@ std::string path_of(std::span<const Frame> stack) {
 }  // namespace
 
 void describe_failure(const State& state, std::span<const Frame> stack) {
-  // A MemoryError can be raised at any place.
+  // A MemoryError has no cause in the object: it can be raised anywhere.
   if (PyErr_ExceptionMatches(PyExc_MemoryError) ||
       !PyErr_ExceptionMatches(PyExc_Exception) || stack.empty()) {
     return;
   }
   const Ref raised = take_error();
   // Waybill's own errors name the place.
-  if (is_instance_of(state, raised.get(), &LateHelpers::error)) {
+  if (is_instance_of(state, raised.get(), &LazyHelpers::error)) {
     restore_error(raised);
     return;
   }

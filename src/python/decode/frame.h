@@ -22,7 +22,7 @@ struct NodeCodec;
 // A part of a node, by its name in format/shapes.h. Another name does not compile.
 template <wire::NodeTag kTag>
 struct PartOf {
-  consteval PartOf(const char* name)  // NOLINT: a name is one.
+  consteval PartOf(const char* name)  // NOLINT: implicit by design.
       : position(envelope::position_of(kTag, name)) {}
   std::size_t position;
 };
@@ -42,9 +42,9 @@ enum class FrameKind : std::uint8_t {
   kAttributes,  // The attributes of a class, which are set one by one.
 };
 
-// The additional parts of a node's frame.
+// The members that only frames of nodes have.
 struct NodeParts {
-  // Keeps only the memory.
+  // Keeps only the allocated memory, for the next node.
   void clear() {
     children.clear();
     cells.clear();
@@ -52,9 +52,9 @@ struct NodeParts {
   }
 
   const NodeCodec* codec = nullptr;
-  std::vector<Ref> children;  // The complete ones.
-  std::vector<Ref> cells;     // Of a function: those that it introduces.
-  Ref replacement;            // Replaces the node's own object; null: none does.
+  std::vector<Ref> children;  // The complete parts.
+  std::vector<Ref> cells;     // kFunction: the new cells of its closure.
+  Ref replacement;            // If set, replaces the node's own object.
 };
 
 struct Frame {
@@ -63,7 +63,8 @@ struct Frame {
   FrameKind kind = FrameKind::kNode;
   bool has_deferred = false;   // kDict: an entry is deferred, so all later ones are.
   bool checks_length = false;  // kDict: the length shows whether keys were equal.
-  // Whether this process had the class before; kDict: existing names keep their values.
+  // kNode, kAttributes: this process had the class before. kDict: existing names keep
+  // their values.
   bool is_existing = false;
   bool are_holes_filled = false;  // kList, kTuple: empty places hold None.
   bool is_hidden = false;         // See BuildState::hide().
@@ -72,16 +73,17 @@ struct Frame {
   bool is_bound = false;          // kDict: the incomplete value is stored under `key`.
   bool is_detached = false;  // kInstance: `object` is not the instance's own dict yet.
   Ref object{};              // Null for a node that is not created yet.
-  std::uint64_t left = 0;    // Values still to be read; keys count.
-  std::uint64_t position = 0;  // Values that were read.
+  std::uint64_t remaining = 0;  // Values still to be read; keys count.
+  std::uint64_t position = 0;   // Values that were read.
   std::size_t offset = 0;
   std::size_t slot = kNoSlot;
-  // The unbroken run of tuples, frozensets and slices up to this frame.
+  // The number of nested tuples and frozensets, without other containers in between, up
+  // to and including this frame.
   std::size_t hash_depth = 0;
   HashCost cost{};  // The cost of all values in it.
   Ref key{};        // kDict, kInstance, kFields, kAttributes: key of the next value.
-  Ref instance{};   // kInstance: `object` is its dict,
-  std::size_t instance_offset = 0;  // and its node starts here.
+  Ref instance{};   // kInstance: the instance; `object` is its dict.
+  std::size_t instance_offset = 0;  // kInstance: where its node starts.
   // kFrozenSet: a list of the items, or null if they are in the set. kAttributes: a
   // dict of the attributes in the payload.
   Ref gathered{};
@@ -92,7 +94,7 @@ struct Frame {
   // Whether the object was made with empty places.
   bool has_places() const {
     return (kind == FrameKind::kList || kind == FrameKind::kTuple) &&
-           left + position != 0;
+           remaining + position != 0;
   }
   // kNode: a complete part.
   template <wire::NodeTag kTag>

@@ -6,7 +6,7 @@
 //
 // Cycles. Lists, dicts, sets, functions and classes are created before their contents,
 // so the contents can refer to them. Tuples and frozensets are too, which Python code
-// cannot do. While a value inside an open one refers to it, entries of
+// cannot do. While a value inside an open tuple or frozenset refers to it, entries of
 // dicts and sets inside are deferred, because hashing their keys might read an
 // incomplete object.
 //
@@ -51,7 +51,7 @@ bool GraphDecoder::begin() {
 void GraphDecoder::restart() {
   built_.abandon();
   built_.keys = KeyGuard(limits_);
-  passed_ = {};
+  longest_part_ = {};
   stop_before(first_, value_);
 }
 
@@ -126,8 +126,8 @@ bool GraphDecoder::run() {
   if (!value && built_.stack.empty()) read(value);
   while (is_running_ && !built_.stack.empty()) {
     if (value) deliver(value);
-    if (is_running_ && built_.stack.back().left != 0) read_next(value);
-    if (is_running_ && built_.stack.back().left == 0) close(value);
+    if (is_running_ && built_.stack.back().remaining != 0) read_next(value);
+    if (is_running_ && built_.stack.back().remaining == 0) close(value);
   }
   if (!is_verified()) built_.hide();
   value_ = std::move(value);
@@ -157,10 +157,10 @@ void GraphDecoder::fail(ErrorCode code, std::string detail) {
     return fill_dict(frame, value);
   }
   if (frame.kind == FrameKind::kList && !frame.are_holes_filled) {
-    if (has_passed_shared_ && frame.left >= kMinBatch) fill_with_numbers(frame);
+    if (has_passed_shared_ && frame.remaining >= kMinBatch) fill_with_numbers(frame);
     return fill_list(frame, value);
   }
-  while (frame.left != 0) {
+  while (frame.remaining != 0) {
     offset_ = offset();
     if (!next(value)) return;
     deliver(value);
@@ -170,31 +170,32 @@ void GraphDecoder::fail(ErrorCode code, std::string detail) {
 }
 
 void GraphDecoder::fill_list(Frame& list, Ref& value) {
-  while (list.left != 0 && next(value)) {
-    if (list.are_holes_filled) return deliver(value);  // A value refers to it.
+  while (list.remaining != 0 && next(value)) {
+    if (list.are_holes_filled) return deliver(value);  // A value refers to the list.
     PyList_SET_ITEM(list.object.get(), static_cast<Py_ssize_t>(list.position++),
                     value.release());
-    --list.left;
+    --list.remaining;
   }
 }
 
 // Reads pairs of leaves. Reading a value may open a container, which invalidates the
 // reference to the frame, so the frame gets the key first.
 void GraphDecoder::fill_dict(Frame& frame, Ref& value) {
-  // Hashing a key that deliver() put there may run code: deliver() inserts the pair.
+  // Hashing a key that deliver() has stored may run code, so deliver() inserts the
+  // pair.
   if (frame.key && !is_simple(frame.key.get())) {
     offset_ = offset();
     next(value);
     return;
   }
-  while (frame.left != 0) {
+  while (frame.remaining != 0) {
     if (!frame.key && !read_key(frame, value)) return;
     if (!next(value)) return;
     check(PyDict_SetItem(frame.object.get(), frame.key.get(), value.get()));
     frame.key = Ref();
     value = Ref();
     ++frame.position;
-    --frame.left;
+    --frame.remaining;
     built_.cost = {};
   }
 }
@@ -225,7 +226,7 @@ void GraphDecoder::fill_dict(Frame& frame, Ref& value) {
     frame.key = std::move(value);
   }
   ++frame.position;
-  --frame.left;
+  --frame.remaining;
   return true;
 }
 
@@ -235,7 +236,7 @@ void GraphDecoder::fill_with_numbers(Frame& list) {
   const std::uint8_t* at = at_;
   PyObject** const first = PySequence_Fast_ITEMS(list.object.get());
   PyObject** item = first + list.position;
-  PyObject** const end = item + list.left;
+  PyObject** const end = item + list.remaining;
   for (; item != end && end_ - at >= static_cast<std::ptrdiff_t>(wire::kMaxNumberSize);
        ++item) {
     std::int64_t value = 0;
@@ -255,7 +256,7 @@ void GraphDecoder::fill_with_numbers(Frame& list) {
   }
   at_ = at;
   list.position = static_cast<std::uint64_t>(item - first);
-  list.left = static_cast<std::uint64_t>(end - item);
+  list.remaining = static_cast<std::uint64_t>(end - item);
 }
 
 // ---- Delivery of a value to its frame ----------------------------------------------
@@ -297,7 +298,7 @@ void GraphDecoder::deliver(Ref& value) {
       break;
   }
   value = Ref();
-  --frame.left;
+  --frame.remaining;
   ++frame.position;
   frame.cost.add(built_.cost);
 }
@@ -315,7 +316,7 @@ bool GraphDecoder::deliver_to_frozen_set(Frame& frame, const Ref& value) {
   if (!frame.gathered && must_defer() && !is_simple(value.get())) {
     BuildState::gather(frame);
   }
-  if (!BuildState::gathers(frame)) return deliver_to_set(frame, value);
+  if (!BuildState::must_gather(frame)) return deliver_to_set(frame, value);
   check(PyList_Append(frame.gathered.get(), value.get()));
   return true;
 }
@@ -349,7 +350,7 @@ bool GraphDecoder::set_item(Frame& frame, const Ref& value) {
   if (frame.is_namespace) [[unlikely]] {
     if (frame.is_existing && !frame.is_bound && has_name(frame, key) &&
         PyUnicode_Compare(key, state_.names.path.get()) != 0) {
-      return true;  // An earlier function has defined it.
+      return true;  // An earlier function has defined this name.
     }
     built_.hide();
     if (std::exchange(frame.is_bound, false) || !frame.is_existing) {
@@ -379,7 +380,7 @@ void GraphDecoder::deliver_attribute(Frame& frame, Ref value) {
   Ref key = frame.key;
   if (code().is_foreign() && !frame.is_opaque && !translate(key, value)) return;
   check_hashed(PyDict_SetItem(frame.gathered.get(), key.get(), value.get()));
-  if (frame.is_existing || frame.is_opaque) return;  // Applied once all are complete.
+  if (frame.is_existing || frame.is_opaque) return;  // Applied later, all at once.
   run_foreign(
       [&] { set_class_attribute(state_, frame.object.get(), key.get(), value.get()); });
 }
@@ -388,7 +389,8 @@ void GraphDecoder::deliver_attribute(Frame& frame, Ref value) {
 // version has no such attribute.
 bool GraphDecoder::translate(Ref& name, Ref& value) {
   const Ref answer = run_foreign([&] {
-    return call(late(state_, &LateHelpers::class_attribute), name.get(), value.get());
+    return call(lazy_helper(state_, &LazyHelpers::class_attribute), name.get(),
+                value.get());
   });
   if (answer.get() == Py_None) return false;
   name = Ref::share(PyTuple_GetItem(answer.get(), 0));
@@ -427,11 +429,11 @@ bool GraphDecoder::translate(Ref& name, Ref& value) {
   }
   built_.cost = {};
   if (frame.kind == FrameKind::kTuple) {
-    built_.cost = frame.cost.around(frame.position);
+    built_.cost = frame.cost.of_container(frame.position);
   }
   const std::size_t slot = frame.slot;
   built_.stack.pop_back();
-  if (!is_verified()) record_passed();
+  if (!is_verified()) record_longest_part();
   if (depth == deferral_depth_) insert_deferred();
   record(value, slot, offset_);
 }
@@ -447,23 +449,25 @@ void GraphDecoder::finish_instance() {
     frame.object = Ref::steal(PyDict_Copy(dict.get()));
     PyDict_Clear(dict.get());
   }
-  Frame node{.object = std::move(frame.instance),
-             .left = envelope::shape_of(NodeTag::kNewObject).max_count - kState - 1,
-             .position = kState + 1,
-             .offset = frame.instance_offset,
-             .slot = frame.slot,
-             .node = new_parts(static_cast<std::uint8_t>(NodeTag::kNewObject))};
+  Frame node{
+      .object = std::move(frame.instance),
+      .remaining = envelope::shape_of(NodeTag::kNewObject).max_count - kState - 1,
+      .position = kState + 1,
+      .offset = frame.instance_offset,
+      .slot = frame.slot,
+      .node = new_parts(static_cast<std::uint8_t>(NodeTag::kNewObject))};
   node.node->children.resize(
       kState);  // Class, arguments and keywords are used already.
   node.node->children.push_back(std::move(frame.object));
   push(std::move(node));
 }
 
-void GraphDecoder::record_passed() {
+void GraphDecoder::record_longest_part() {
   constexpr std::size_t kMinPassedSize = 64;
   const std::size_t size = offset() - offset_;
-  if (size < kMinPassedSize || size <= passed_.size()) return;
-  passed_ = {offset_, offset(), built_.positions.passed(), references_seen_};
+  if (size < kMinPassedSize || size <= longest_part_.size()) return;
+  longest_part_ = {offset_, offset(), built_.positions.passed_count(),
+                   references_seen_};
 }
 
 void GraphDecoder::record_shared(Ref& value, std::size_t slot, std::size_t offset) {
@@ -495,7 +499,7 @@ bool GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
   const auto kind = is_set ? KeyProbes::Kind::kSet : KeyProbes::Kind::kDict;
   // Only dicts of the payload are made with room for all entries.
   const bool has_room = !is_set && frame.kind != FrameKind::kPairs;
-  const std::uint64_t announced = has_room ? (frame.position + frame.left) / 2 : 0;
+  const std::uint64_t announced = has_room ? (frame.position + frame.remaining) / 2 : 0;
   const std::uint64_t before = is_set ? frame.position : frame.position / 2;
   const KeyGuard::Finding finding = run_hashing(key, [&] {
     return built_.keys.inspect(key, built_.cost, kind, announced, before, frame.probes);
@@ -515,7 +519,7 @@ bool GraphDecoder::check_hashed(int result) {
     PyErr_Clear();
     return stop();
   }
-  // Other keys may raise RecursionError in code of their own.
+  // Keys that are not plain data may raise RecursionError in code of their own.
   if (is_too_deep && context_->is_data_only) {
     fail(ErrorCode::kLimitExceeded, describe(KeyGuard::Finding::kTooDeep));
   }
@@ -543,7 +547,7 @@ bool GraphDecoder::fill_frozen(const Frame& frame) {
 
 void GraphDecoder::insert_deferred() {
   built_.hide();
-  const CollectorPause::Break others(context_->collector);
+  const CollectorPause::Break collector_break(context_->collector);
   deferral_depth_ = kNoDeferral;
   for (const DeferredEntry& entry : std::exchange(deferred_, {})) {
     PyObject* container = entry.container.get();

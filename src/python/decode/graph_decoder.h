@@ -36,8 +36,9 @@ namespace waybill::py {
 // Works in two phases. Before the payload is verified, begin() accepts a subset of what
 // verify() accepts, plain data, and stops at anything else. Plain data are None, bool,
 // int, float, str, bytes, bytearray, and lists, tuples, dicts, sets and frozensets of
-// them; a payload of these alone is complete then. Once the caller has verified the
-// payload, decode() continues from there with everything that payloads can hold.
+// them; a payload of these alone is complete after begin(). Once the caller has
+// verified the payload, decode() continues from there with everything that payloads can
+// hold.
 class GraphDecoder {
  public:
   // `bytes`: all that may be read. `start`: where the payload begins in them. `base`:
@@ -56,15 +57,16 @@ class GraphDecoder {
   GraphDecoder(const State& state, const Envelope& envelope, const Limits& limits)
       : GraphDecoder(state, envelope.bytes, envelope.payload.offset,
                      envelope.payload.offset, limits, envelope.shared) {}
-  ~GraphDecoder() { built_.abandon(); }  // Before foreign code runs.
+  ~GraphDecoder() { built_.abandon(); }  // Before destructors run foreign code.
   GraphDecoder(const GraphDecoder&) = delete;
   GraphDecoder& operator=(const GraphDecoder&) = delete;
 
   // ---- Before the payload is verified ---------------------------------------------
 
-  // Begins at the value of a payload whose definitions exist already, and also accepts
-  // instances of ordinary classes. `object_at(position)`: the object at a position in
-  // the definitions. False if it is null for a referenced position.
+  // Makes begin() start at the value of a payload whose definitions exist already, and
+  // accept instances of ordinary classes too. `object_at(position)`: the object at a
+  // position in the definitions. Returns false if that is null for a referenced
+  // position.
   template <typename ObjectAt>
   bool begin_at_value(const Envelope& envelope, ObjectAt object_at) {
     const std::size_t value = envelope.definitions.value;
@@ -89,10 +91,10 @@ class GraphDecoder {
   Ref take_value() { return std::exchange(value_, {}); }
   // Whether each shared position was passed and has a reference, as verify() demands.
   bool is_complete() const {
-    return built_.positions.are_passed() && references_seen_ == reference_count();
+    return built_.positions.are_all_passed() && references_seen_ == reference_count();
   }
-  // The longest container that was completed.
-  const envelope::CheckedPart& passed() const { return passed_; }
+  // The longest complete container, which verify() need not check again.
+  const envelope::CheckedPart& longest_part() const { return longest_part_; }
   // Where the next value starts.
   std::size_t offset() const { return offset_of(at_); }
 
@@ -101,7 +103,7 @@ class GraphDecoder {
   // Builds the root, from where begin() stopped. Throws PyError: DecodeError, or an
   // exception of code that the payload calls. Call once.
   Ref decode(DecodeContext& context);
-  // The object with this number among the shared ones of the whole payload.
+  // The object with this number among the shared objects of the whole payload.
   const Ref& object_at(std::size_t number) const { return built_.slots[number].object; }
 
   // ---- For node codecs -----------------------------------------------------------
@@ -123,7 +125,9 @@ class GraphDecoder {
     return std::exchange(context_->fresh_cells, {});
   }
   void add_fresh_cell(Ref cell) { context_->fresh_cells.push_back(std::move(cell)); }
-  bool is_empty(PyObject* object) const { return object == state_.empty.get(); }
+  bool is_empty(PyObject* object) const {
+    return object == state_.empty_cell_marker.get();
+  }
   // Whether calls of standard types must match their rows; see standard_types.h.
   bool restricts_calls() const {
     return context_->hooks.gate != nullptr && built_.keys.is_strict();
@@ -141,8 +145,8 @@ class GraphDecoder {
     return built_.keys.is_strict() && PyType_Check(callable) &&
            PyType_IsSubtype(as_type(callable), &PyDict_Type);
   }
-  // Entries of a dict that wait for their keys to be complete, and their redirection to
-  // another dict.
+  // has_deferred_entries() tells whether entries of a dict wait for their keys to be
+  // complete; move_deferred_entries() redirects such entries to another dict.
   bool has_deferred_entries(PyObject* dict) const;
   void move_deferred_entries(PyObject* dict, PyObject* other);
   // The number of the next buffer out of band.
@@ -177,7 +181,7 @@ class GraphDecoder {
   static constexpr std::size_t kNoSlot = BuildState::kNoSlot;
   static constexpr std::size_t kNoDeferral = static_cast<std::size_t>(-1);
   static constexpr std::size_t kMaxGuesses = 64;
-  // From this dict on, and with this many bytes left, short texts recur often enough
+  // From this dict on, and with this many bytes to come, short texts recur often enough
   // for the caches of texts and keys.
   static constexpr std::size_t kCacheMinDicts = 4;
   static constexpr std::ptrdiff_t kCacheMinBytes = 1024;
@@ -201,7 +205,7 @@ class GraphDecoder {
   // Builds until the root is complete or the loop has stopped. True if value_ is the
   // root; else value_ is the next value for the frame on top, or null.
   bool run();
-  // Whether runs of values may be read at once, because no single one must be recorded.
+  // Whether several values may be read at once, because none of them must be recorded.
   bool can_batch() const {
     return at_ >= batch_start_ && deferral_depth_ == kNoDeferral;
   }
@@ -211,7 +215,7 @@ class GraphDecoder {
   [[gnu::noinline]] void fill_with_numbers(Frame& list);
   [[gnu::noinline]] void fill_list(Frame& list, Ref& value);
   [[gnu::noinline]] void fill_dict(Frame& frame, Ref& value);
-  // Puts a key before its dict's next value; false if it has stopped.
+  // Reads the key of a dict's next value into the frame; false if the loop has stopped.
   inline bool read_key(Frame& frame, Ref& value);
 
   // Hands a complete value to the frame on top; keeps it if the loop stops.
@@ -226,29 +230,30 @@ class GraphDecoder {
   void skip_empty_rest(Frame& frame);
   bool translate(Ref& name, Ref& value);
 
-  // Closes the frame on top; `value` becomes its object. It stays null if more values
+  // Closes the frame on top; `value` becomes its object, or stays null if more values
   // follow or the loop stops.
   inline void close(Ref& value);
   Ref finish_node();
   void finish_instance();
 
-  // Records a complete value for references and later payloads. A class of this process
-  // may have another object in its place, which then becomes the value.
+  // Records a complete value for references and later payloads. If an existing class
+  // will keep another object in its place, that object becomes the value.
   void record(Ref& value, std::size_t slot, std::size_t offset) {
     if (slot != kNoSlot || keeps_history_) record_shared(value, slot, offset);
   }
   void record_shared(Ref& value, std::size_t slot, std::size_t offset);
-  // Records the end of the container that was completed last.
-  void record_passed();
+  // Records the container that was completed last if it is the longest so far.
+  void record_longest_part();
 
   // ---- Values ----------------------------------------------------------------------
 
-  // Reads one value. False if a container was opened, or the loop stopped before it.
+  // Reads one value. False if a container was opened, or if the loop stopped before the
+  // value.
   [[gnu::always_inline]] bool next(Ref& value) {
     return read_short(value) || read(value);
   }
   // Reads the most frequent values without tables. Returns false, and reads nothing,
-  // for others.
+  // for other values.
   bool read_short(Ref& value);
   bool read(Ref& value);
   inline bool read_any(Ref& value);
@@ -270,7 +275,7 @@ class GraphDecoder {
   bool open(Ref& value, const wire::Lead& lead);
   inline bool open_container(Ref& value, FrameKind kind, std::uint64_t count,
                              std::size_t offset, std::size_t slot);
-  // Makes a container of `count` values; false if there cannot be as many.
+  // Makes a container of `count` values; false if the payload is too short for so many.
   inline bool make_container(FrameKind kind, std::uint64_t count, Ref& object);
   std::uint64_t fill_short(PyObject* object, std::uint64_t count, HashCost& cost);
   bool read_byte_array(Ref& value, std::uint64_t count, std::size_t offset,
@@ -316,7 +321,7 @@ class GraphDecoder {
   }
   // Whether a container may announce this many values. Each value takes a byte, so no
   // sound payload announces more in total. Without this bound, nested containers that
-  // each claim the rest of the payload would reserve memory by its square.
+  // each claim the rest of the payload would reserve memory quadratic in its size.
   bool announce(std::uint64_t values) {
     announced_ += values;
     return is_verified() || announced_ <= static_cast<std::uint64_t>(end_ - start_);
@@ -331,12 +336,12 @@ class GraphDecoder {
   // The slot of the value that starts here; kNoSlot if it is not referenced.
   std::size_t current_slot() {
     if (at_ != target_) return kNoSlot;
-    const std::size_t slot = built_.positions.slot_at(position_at(at_));
+    const std::size_t slot = built_.positions.take_slot_at(position_at(at_));
     update_target();
     return slot;
   }
   void update_target() {
-    has_passed_shared_ = built_.positions.are_passed();
+    has_passed_shared_ = built_.positions.are_all_passed();
     const bool is_ahead =
         !has_passed_shared_ && built_.positions.next() < position_at(end_);
     target_ = is_ahead ? start_ + built_.positions.next() : nullptr;
@@ -352,11 +357,11 @@ class GraphDecoder {
 
   // ---- Foreign code ----------------------------------------------------------------
 
-  // Calls a function that may run foreign code, while a verified payload is decoded.
+  // Calls a function that may run foreign code. The payload must be verified.
   template <typename Function>
   auto run_foreign(Function function) {
     built_.hide();
-    const CollectorPause::Break others(context_->collector);
+    const CollectorPause::Break collector_break(context_->collector);
     return function();
   }
   // run_foreign() for a function that hashes a dict key or set item.
@@ -372,12 +377,12 @@ class GraphDecoder {
   bool must_defer() const { return built_.stack.size() > deferral_depth_; }
   // Whether a key or item of this frame may be hashed; refuses it otherwise.
   bool demand_hashable(PyObject* key, Frame& frame);
-  // For results of C functions that hash: an unhashable key makes the payload
+  // Checks the result of a C function that hashes: an unhashable key makes the payload
   // malformed.
   bool check_hashed(int result);
   // Refuses a dict with equal keys.
   bool demand_distinct_keys(const Frame& frame);
-  // Puts the gathered items of a frozenset into it, or defers that.
+  // Puts the gathered items of a frozenset into it, or defers them.
   bool fill_frozen(const Frame& frame);
   void insert_deferred();
 
@@ -390,13 +395,13 @@ class GraphDecoder {
   const std::uint8_t* at_;
   const std::uint8_t* end_;
   const std::uint8_t* batch_start_ = start_;  // See can_batch().
-  const std::uint8_t* target_ = nullptr;      // The next referenced value.
+  const std::uint8_t* target_ = nullptr;      // Where the next shared object starts.
   std::size_t base_;
   std::size_t offset_ = 0;  // The offset of the current value, for errors.
   bool is_running_ = true;
   bool is_name_ = false;  // Whether the next text is the name of an attribute.
   bool reads_module_numbers_ = false;  // Modules are read as numbers in the manifest.
-  // No slots are left to fill: all shared positions are passed.
+  // All shared positions are passed.
   bool has_passed_shared_ = false;
   bool builds_instances_ = false;
   bool makes_calls_ = false;
@@ -407,14 +412,15 @@ class GraphDecoder {
   // Without a scope, numbers of references are indexes of shared positions.
   std::optional<envelope::ReferenceScope> scope_;
 
-  // For a payload that is not verified.
+  // Used before the payload is verified:
   std::uint64_t announced_ = 0;     // Values of all containers so far.
   std::size_t open_instances_ = 0;  // Each counts twice for verify(): node and state.
   std::uint64_t references_seen_ = 0;
-  envelope::CheckedPart passed_;
+  envelope::CheckedPart longest_part_;
 
-  // While references to an incomplete tuple or frozenset exist, hashing may reach it:
-  // entries of dicts and sets inside the frame of this depth are deferred until then.
+  // While references to an incomplete tuple or frozenset exist, hashing may reach it.
+  // So entries of dicts and sets inside the frame of this depth are deferred until that
+  // frame is closed.
   std::size_t deferral_depth_ = kNoDeferral;
   std::vector<DeferredEntry> deferred_;
   std::unique_ptr<NodeParts> spare_parts_;  // Reused from the last complete node.
@@ -454,7 +460,7 @@ inline bool GraphDecoder::read_complete_reference(Ref& value, std::uint64_t numb
 }
 
 [[gnu::always_inline]] inline bool GraphDecoder::read_short(Ref& value) {
-  // If this many bytes are left, no value except text can be longer.
+  // No value that is read here, except text, is longer.
   constexpr std::ptrdiff_t kLongest = wire::kMaxNumberSize;
   if (at_ == target_ || end_ - at_ < kLongest) return false;
   const std::uint8_t first = *at_;

@@ -19,20 +19,20 @@ namespace waybill::py {
 
 namespace {
 
-constexpr std::size_t kSmallest = 8;
+constexpr std::size_t kMinTableSize = 8;
 constexpr std::size_t kMaxPresized = std::size_t{1} << 17;
 
 std::size_t initial_size(KeyProbes::Kind kind, std::uint64_t announced) {
-  if (kind == KeyProbes::Kind::kSet) return kSmallest;
+  if (kind == KeyProbes::Kind::kSet) return kMinTableSize;
   const std::uint64_t wanted = std::min<std::uint64_t>(announced, kMaxPresized) * 3 / 2;
-  return std::clamp(std::bit_ceil(static_cast<std::size_t>(wanted)), kSmallest,
+  return std::clamp(std::bit_ceil(static_cast<std::size_t>(wanted)), kMinTableSize,
                     kMaxPresized);
 }
 
-constexpr std::uint64_t kComparison = 8;  // In steps; a probe is one.
+constexpr std::uint64_t kComparisonSteps = 8;  // A probe is one step.
 
 // Calls `is_done` for each place that a set or dict of CPython probes for a hash, until
-// it returns true: the same from 3.11 to 3.15 (Objects/dictobject.c,
+// it returns true. The order is the same from 3.11 to 3.15 (Objects/dictobject.c,
 // Objects/setobject.c).
 template <typename IsDone>
 void for_each_place(std::size_t mask, Py_hash_t hash, bool is_set,
@@ -51,10 +51,10 @@ void for_each_place(std::size_t mask, Py_hash_t hash, bool is_set,
   }
 }
 
-// The most visits of one look-up to one place. A hash has 64 bits, of which each jump
-// uses five: they determine the first place and twelve jumps. Later jumps cycle through
-// all places, each once, and reach a free one before they repeat. A set
-// probes nine more places after each, so ten jumps may lead to one place.
+// The maximum number of visits of one look-up to one place. A hash has 64 bits, of
+// which each jump uses five: they determine the first place and twelve jumps. Later
+// jumps cycle through all places, each once, and reach a free one before they repeat. A
+// set probes nine more places after each, so ten jumps may lead to one place.
 constexpr std::uint64_t kMaxVisits = 13 + 10;
 
 // ---- Comparisons -------------------------------------------------------------------
@@ -66,8 +66,8 @@ struct Pair {
 };
 
 // Counts an upper bound of the steps that `==` takes for two keys. If it exceeds
-// `most`, the result is only known to exceed `most`, after about `most` steps. Changes
-// no key, and runs no foreign code.
+// `max_steps`, the result is only known to exceed `max_steps`, after about `max_steps`
+// steps. Changes no key, and runs no foreign code.
 //
 // C(u, v), the steps of `u == v`:
 //   C = 1                                                 if u is v
@@ -85,11 +85,11 @@ struct Pair {
 // on a stack; each has been counted as one step already.
 class Comparison {
  public:
-  explicit Comparison(std::uint64_t most) : most_(most) {}
+  explicit Comparison(std::uint64_t max_steps) : max_steps_(max_steps) {}
 
   std::uint64_t count(PyObject* left, PyObject* right) {
     push(left, right);
-    while (!pairs_.empty() && steps_ <= most_) {
+    while (!pairs_.empty() && steps_ <= max_steps_) {
       const Pair pair = pairs_.back();
       pairs_.pop_back();
       count(pair);
@@ -107,9 +107,9 @@ class Comparison {
 
   void count(const Pair& pair) {
     if (PyTuple_CheckExact(pair.left)) {
-      items(pair);
+      count_items(pair);
     } else if (PyFrozenSet_CheckExact(pair.left)) {
-      frozen_sets(pair);
+      count_frozen_sets(pair);
     } else if (PySlice_Check(pair.left)) {
       const auto& left = *reinterpret_cast<PySliceObject*>(pair.left);
       const auto& right = *reinterpret_cast<PySliceObject*>(pair.right);
@@ -121,20 +121,20 @@ class Comparison {
     }
   }
 
-  void items(const Pair& pair) {
+  void count_items(const Pair& pair) {
     const Py_ssize_t count =
         std::min(PyTuple_GET_SIZE(pair.left), PyTuple_GET_SIZE(pair.right));
-    for (Py_ssize_t i = 0; i < count && steps_ <= most_; ++i) {
+    for (Py_ssize_t i = 0; i < count && steps_ <= max_steps_; ++i) {
       push(PyTuple_GET_ITEM(pair.left, i), PyTuple_GET_ITEM(pair.right, i));
     }
   }
 
-  void frozen_sets(const Pair& pair) {
+  void count_frozen_sets(const Pair& pair) {
     const auto& left = *reinterpret_cast<PySetObject*>(pair.left);
     const auto& right = *reinterpret_cast<PySetObject*>(pair.right);
     const bool are_hashed = left.hash != -1 && right.hash != -1;
     if (left.used != right.used || (are_hashed && left.hash != right.hash)) return;
-    for (Py_ssize_t i = 0; i <= left.mask && steps_ <= most_; ++i) {
+    for (Py_ssize_t i = 0; i <= left.mask && steps_ <= max_steps_; ++i) {
       const setentry& item = left.table[i];
       ++steps_;
       if (item.key != nullptr && item.hash != -1) look_up(item, right);
@@ -145,14 +145,15 @@ class Comparison {
   void look_up(const setentry& item, const PySetObject& set) {
     for_each_place(static_cast<std::size_t>(set.mask), item.hash, true,
                    [&](std::size_t at) {
-                     const setentry& there = set.table[at];
+                     const setentry& existing = set.table[at];
                      ++steps_;
-                     if (there.key == nullptr || there.key == item.key) return true;
-                     if (there.hash == item.hash) {
-                       steps_ += kComparison;
-                       push(there.key, item.key);
+                     if (existing.key == nullptr || existing.key == item.key)
+                       return true;
+                     if (existing.hash == item.hash) {
+                       steps_ += kComparisonSteps;
+                       push(existing.key, item.key);
                      }
-                     return steps_ > most_;
+                     return steps_ > max_steps_;
                    });
   }
 
@@ -167,7 +168,7 @@ class Comparison {
     return PyLong_CheckExact(leaf) ? integer_size(leaf) : 0;
   }
 
-  std::uint64_t most_;
+  std::uint64_t max_steps_;
   std::uint64_t steps_ = 0;
   std::vector<Pair> pairs_;
 };
@@ -177,21 +178,22 @@ class Comparison {
 KeyProbes::KeyProbes(Kind kind, std::uint64_t announced)
     : kind_(kind), table_(initial_size(kind, announced), kFree) {}
 
-std::uint64_t KeyProbes::compare(const Entry& there, PyObject* key, std::uint64_t most,
-                                 bool& is_equal) const {
-  is_equal = there.key.get() == key;
+std::uint64_t KeyProbes::compare(const Entry& existing, PyObject* key,
+                                 std::uint64_t max_steps, bool& is_equal) const {
+  is_equal = existing.key.get() == key;
   if (is_equal) return 0;
   const std::uint64_t steps =
-      kComparison + Comparison(most).count(there.key.get(), key);
-  if (steps > most) return steps;
-  const int result = PyObject_RichCompareBool(there.key.get(), key, Py_EQ);
-  // Inserting the key into its container raises it again.
+      kComparisonSteps + Comparison(max_steps).count(existing.key.get(), key);
+  if (steps > max_steps) return steps;
+  const int result = PyObject_RichCompareBool(existing.key.get(), key, Py_EQ);
+  // Inserting the key into its container raises the RecursionError again.
   if (result < 0) ignore_error(PyExc_RecursionError);
   is_equal = result > 0;
-  return steps * visits_;
+  return steps * visits_per_place_;
 }
 
-std::uint64_t KeyProbes::place(PyObject* key, Py_hash_t hash, std::uint64_t most) {
+std::uint64_t KeyProbes::insert(PyObject* key, Py_hash_t hash,
+                                std::uint64_t max_steps) {
   std::uint64_t steps = 0;
   for_each_place(table_.size() - 1, hash, kind_ == Kind::kSet, [&](std::size_t at) {
     if (table_[at] == kFree) {
@@ -199,12 +201,12 @@ std::uint64_t KeyProbes::place(PyObject* key, Py_hash_t hash, std::uint64_t most
       entries_.push_back({Ref::share(key), hash});
       return true;
     }
-    const Entry& there = entries_[table_[at]];
+    const Entry& existing = entries_[table_[at]];
     ++steps;
-    if (there.hash != hash) return false;
+    if (existing.hash != hash) return false;
     bool is_equal = false;
-    steps += compare(there, key, most, is_equal);
-    return is_equal || steps > most;
+    steps += compare(existing, key, max_steps, is_equal);
+    return is_equal || steps > max_steps;
   });
   return steps;
 }
@@ -232,20 +234,20 @@ std::uint64_t KeyProbes::grow() {
                      table_[at] = number;
                      return true;
                    });
-    steps += beyond_usual(taken);
+    steps += charged_steps(taken);
   }
   return steps;
 }
 
 std::uint64_t KeyProbes::add(PyObject* key, Py_hash_t hash, std::uint64_t before,
-                             std::uint64_t most) {
+                             std::uint64_t max_steps) {
   std::uint64_t steps = 0;
   const std::size_t used = entries_.size();
   const bool is_full = kind_ == Kind::kDict ? used >= table_.size() * 2 / 3
                                             : used * 5 >= (table_.size() - 1) * 3;
   if (is_full) steps = grow();
-  if (before > added_count_++) visits_ = kMaxVisits;
-  return steps + beyond_usual(place(key, hash, most + kUsualSteps));
+  if (before > added_count_++) visits_per_place_ = kMaxVisits;
+  return steps + charged_steps(insert(key, hash, max_steps + kFreeSteps));
 }
 
 KeyGuard::Finding KeyGuard::inspect_closely(PyObject* key, KeyProbes::Kind kind,
@@ -263,8 +265,9 @@ KeyGuard::Finding KeyGuard::inspect_closely(PyObject* key, KeyProbes::Kind kind,
     return Finding::kUnhashable;
   }
   if (!probes) probes = std::make_unique<KeyProbes>(kind, announced);
-  return spend(probes->add(key, hash, before, left_)) ? Finding::kFine
-                                                      : Finding::kTooManySteps;
+  return spend(probes->add(key, hash, before, remaining_steps_))
+             ? Finding::kFine
+             : Finding::kTooManySteps;
 }
 
 const char* describe(KeyGuard::Finding finding) {

@@ -35,18 +35,18 @@ struct HashCost {
     depth = std::max(depth, item.depth);
     steps = std::min(steps + item.steps, kMaxSteps);
   }
-  // The cost of a container that is hashed through its items, if this is that of all
-  // items.
-  HashCost around(std::uint64_t count) const {
+  // If this is the cost of all `count` items: the cost of the tuple, slice or range
+  // that is hashed through them.
+  HashCost of_container(std::uint64_t count) const {
     return {depth + 1, std::min(steps + count, kMaxSteps)};
   }
 };
 
-// The steps of a key that are not counted. Ordinary keys take fewer: at most about 200,
-// for multiples of large powers of two in a set.
-inline constexpr std::uint64_t kUsualSteps = 256;
-inline std::uint64_t beyond_usual(std::uint64_t steps) {
-  return steps - std::min(steps, kUsualSteps);
+// This many steps of each key are not counted. Ordinary keys take fewer: up to about
+// 200, for multiples of large powers of two in a set.
+inline constexpr std::uint64_t kFreeSteps = 256;
+inline std::uint64_t charged_steps(std::uint64_t steps) {
+  return steps - std::min(steps, kFreeSteps);
 }
 
 // Counts the steps of inserting keys into one dict or set, in a table with the layout
@@ -60,13 +60,13 @@ class KeyProbes {
   KeyProbes(Kind kind, std::uint64_t announced);
 
   // Inserts a key unless an equal one is present, and grows the table if necessary.
-  // Returns the steps: the occupied places that were probed, beyond the usual number. A
-  // place with an equal hash counts more, since the keys are compared
-  // (Comparison); a comparison of more than `most` steps is not made. `before`:
+  // Returns the steps beyond kFreeSteps: one for each occupied place that was probed.
+  // A place with an equal hash counts more, since the keys are compared
+  // (Comparison); a comparison of more than `max_steps` steps is not made. `before`:
   // the keys in the dict or set so far, text and bytes included. Throws PyError for
   // exceptions of __eq__.
   std::uint64_t add(PyObject* key, Py_hash_t hash, std::uint64_t before,
-                    std::uint64_t most);
+                    std::uint64_t max_steps);
 
  private:
   struct Entry {
@@ -75,25 +75,27 @@ class KeyProbes {
   };
   static constexpr std::uint32_t kFree = std::uint32_t(-1);
 
-  std::uint64_t compare(const Entry& there, PyObject* key, std::uint64_t most,
+  std::uint64_t compare(const Entry& existing, PyObject* key, std::uint64_t max_steps,
                         bool& is_equal) const;
-  std::uint64_t place(PyObject* key, Py_hash_t hash, std::uint64_t most);
+  std::uint64_t insert(PyObject* key, Py_hash_t hash, std::uint64_t max_steps);
   std::uint64_t grow();
 
   Kind kind_;
   std::vector<std::uint32_t> table_;  // Numbers of entries.
   std::vector<Entry> entries_;
   std::uint64_t added_count_ = 0;
-  // How often one comparison counts. If text takes places too, the actual table may be
-  // larger than this one, and a look-up may visit a place as often as is possible.
-  std::uint64_t visits_ = 1;
+  // The steps of a comparison are multiplied by this. If text takes places too, the
+  // table of the dict or set may be larger than this one, and a look-up may visit a
+  // place up to kMaxVisits times.
+  std::uint64_t visits_per_place_ = 1;
 };
 
 // Counts the steps of all keys of one payload.
 class KeyGuard {
  public:
   explicit KeyGuard(const Limits& limits)
-      : left_(limits.max_key_steps), is_strict_(left_ < Limits{}.max_key_steps) {}
+      : remaining_steps_(limits.max_key_steps),
+        is_strict_(remaining_steps_ < Limits{}.max_key_steps) {}
 
   enum class Finding : std::uint8_t {
     kFine,
@@ -107,15 +109,15 @@ class KeyGuard {
   bool is_strict() const { return is_strict_; }
 
   // Examines a key before it is inserted into a container that holds `before` keys.
-  // `probes`: of that container, made here when needed. Throws PyError for exceptions
-  // of __eq__, and of __hash__ except TypeError. Cost: nothing for text and bytes,
-  // whose hashes nobody can choose.
+  // `probes`: those of the container, created here when needed. Throws PyError for
+  // exceptions of __eq__, and of __hash__ except TypeError. Cost: nothing for text and
+  // bytes, whose hashes nobody can choose.
   Finding inspect(PyObject* key, const HashCost& cost, KeyProbes::Kind kind,
                   std::uint64_t announced, std::uint64_t before,
                   std::unique_ptr<KeyProbes>& probes) {
     if (PyUnicode_CheckExact(key)) return Finding::kFine;
     if (cost.depth > kMaxHashDepth) return Finding::kTooDeep;
-    if (!spend(beyond_usual(cost.steps))) return Finding::kTooManySteps;
+    if (!spend(charged_steps(cost.steps))) return Finding::kTooManySteps;
     return is_strict_ ? inspect_closely(key, kind, announced, before, probes)
                       : Finding::kFine;
   }
@@ -124,12 +126,12 @@ class KeyGuard {
   Finding inspect_closely(PyObject* key, KeyProbes::Kind kind, std::uint64_t announced,
                           std::uint64_t before, std::unique_ptr<KeyProbes>& probes);
   bool spend(std::uint64_t steps) {
-    const bool is_within = steps <= left_;
-    left_ -= std::min<std::uint64_t>(steps, left_);
+    const bool is_within = steps <= remaining_steps_;
+    remaining_steps_ -= std::min<std::uint64_t>(steps, remaining_steps_);
     return is_within;
   }
 
-  std::uint64_t left_;
+  std::uint64_t remaining_steps_;
   bool is_strict_;
 };
 

@@ -44,7 +44,7 @@ class DeniedNames {
   const State& state_;
   const Gate* gate_;
   Py_ssize_t modules_seen_ = -1;
-  std::vector<Ref> held_;
+  std::vector<Ref> held_;  // Owns the keys of names_.
   std::unordered_map<PyObject*, std::vector<Name>> names_;
 };
 
@@ -63,17 +63,19 @@ class LookupCheck {
         module_(module),
         name_(name) {}
 
-  // Checks the name that replaces the one in the payload, for every use of the old one.
+  // Checks the name that replaces the one in the payload. The policy must allow it for
+  // every use for which it allows the old name.
   void check_renamed(PyObject* module, PyObject* name) const;
 
-  // Checks the module of the manifest's name, under its own name too if that differs.
+  // Checks the module that was found under the manifest's name, also under its own name
+  // if that differs.
   void check_module(PyObject* module) const;
 
   // Checks an object on the way, from which `rest` of the name is followed.
   void check_step(PyObject* object, PyObject* rest) const;
 
   // Checks the object that the whole name denotes, also under the object's own name,
-  // for every use of the payload's name.
+  // for every use for which the policy allows the payload's name.
   void check_object(PyObject* object) const;
 
  private:

@@ -45,15 +45,15 @@ std::string need_of(const ImportRecord& record, const std::string& name) {
 Ref make_placeholder(const State& state, PyObject* name) {
   if (!PyErr_ExceptionMatches(PyExc_ImportError)) throw PyError();
   const Ref error = take_error();
-  if (!is_instance_of(state, error.get(), &LateHelpers::missing_module_error)) {
+  if (!is_instance_of(state, error.get(), &LazyHelpers::missing_module_error)) {
     restore_error(error);
     throw PyError();
   }
   return call(state.stand_in_for.get(), name, error.get());
 }
 
-// Registers a pending submodule again, where Python supports it (3.15). The payload
-// holds the binding itself.
+// Registers a pending submodule again, where Python supports it (3.15). The name that
+// it is bound to is part of the payload.
 void import_lazily(const State& state, const Renaming& renaming,
                    const ImportRecord& record) {
   Ref name = new_text(record.module);
@@ -82,14 +82,15 @@ void ModuleImporter::import_all() {
   }
 }
 
-// A missing module may be listed only for names that have moved to other modules.
+// Defers a missing module if the manifest may list it only for names that have moved to
+// other modules.
 void ModuleImporter::get_or_defer(std::size_t index) {
   try {
     get(index);
   } catch (const PyError&) {
     if (!renaming_.has_rules() || !PyErr_ExceptionMatches(PyExc_ImportError)) throw;
     const Ref error = take_error();
-    if (!is_instance_of(state_, error.get(), &LateHelpers::missing_module_error) ||
+    if (!is_instance_of(state_, error.get(), &LazyHelpers::missing_module_error) ||
         !renaming_.has_names_of(name(index).get())) {
       restore_error(error);
       throw;

@@ -16,9 +16,8 @@
 
 namespace waybill::py {
 
-// The module that sys.modules, given as `loaded`, has under the name, if it is
-// completely imported; else null. Cost: three look-ups, where the import system takes
-// thirty.
+// The module that sys.modules (`loaded`) has under the name, if it is completely
+// imported; else null. Cost: three look-ups, where the import system takes thirty.
 Ref imported_module(const State& state, PyObject* loaded, PyObject* name);
 
 class ModuleImporter {
@@ -49,7 +48,7 @@ class ModuleImporter {
 
   // The module of a record; imports it if import_all() has not.
   Ref get(std::size_t index);
-  // Imports the module that has the object called `module:path` in the payload.
+  // Imports module `name`, which has the object that the payload calls `module:path`.
   Ref import_for(PyObject* name, PyObject* module, PyObject* path);
   // Records that a name of the record's module was found in another module.
   void mark_relocated(std::size_t index) { relocated_.insert(index); }

@@ -22,8 +22,8 @@ class ReceivedBuffers {
   //
   // With hooks.stored, these are the objects; compressed ones are decompressed, and
   // removed from the list. With hooks.memory, arrays that are not compressed become
-  // views of it. With hooks.data, buffers that their reader copies become views of it.
-  // All others are copied or decompressed from the end of the envelope; decompression
+  // views of it. With hooks.data, buffers of the kind kSource become views of it. All
+  // others are copied or decompressed from the end of the envelope; decompression
   // releases the GIL.
   ReceivedBuffers(const State& state, const Envelope& envelope,
                   const DecodeHooks& hooks);

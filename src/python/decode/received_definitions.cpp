@@ -48,7 +48,7 @@ bool can_hold_existing_class(const VerifiedEnvelope& envelope, std::size_t start
 ReceivedDefinitions::~ReceivedDefinitions() {
   const bool is_abandoned = merge_ && !is_merged_;
   if (open_claims_.empty() && !is_abandoned) return;
-  const CollectorPause::Break others(collector_);
+  const CollectorPause::Break collector_break(collector_);
   const Ref error = take_error();
   if (is_abandoned && !Ref::steal_or_null(PyObject_CallMethodNoArgs(
                           merge_.get(), state_.names.abandon.get()))) {
@@ -106,7 +106,7 @@ void ReceivedDefinitions::set_first_line(PyObject* id, PyObject* type) {
   PyObject* name = state_.names.first_line.get();
   if (raw_get(as_type(type), name) != nullptr) return;
   const Ref number = Ref::steal(PyLong_FromUnsignedLong(source->first_line));
-  // As the class statement does, without calling the metaclass.
+  // Sets the line as the class statement does, without calling the metaclass.
   check(PyType_Type.tp_setattro(type, name, number.get()));
 }
 
@@ -126,10 +126,11 @@ PyObject* ReceivedDefinitions::find_own_module(PyObject* globals) const {
 Ref ReceivedDefinitions::module_for(PyObject* globals) {
   if (PyObject* module = find_own_module(globals)) return Ref::share(module);
   const Names& names = state_.names;
-  const Ref nothing = Ref::steal(PyTuple_New(0));
-  Ref module = Ref::steal(PyModule_Type.tp_new(&PyModule_Type, nothing.get(), nullptr));
+  const Ref no_arguments = Ref::steal(PyTuple_New(0));
+  Ref module =
+      Ref::steal(PyModule_Type.tp_new(&PyModule_Type, no_arguments.get(), nullptr));
   check(PyObject_GenericSetDict(module.get(), globals, nullptr));
-  // Attributes of every new module, which payloads omit.
+  // Payloads omit these attributes, which every new module has.
   for (const Ref* name : {&names.name, &names.doc, &names.loader, &names.spec}) {
     if (raw_get(globals, name->get()) == nullptr) {
       check(PyDict_SetItem(globals, name->get(),
@@ -181,7 +182,7 @@ Ref ReceivedDefinitions::inherited_new(PyTypeObject* type) const {
 
 void ReceivedDefinitions::add_members(const Frame& frame, PyObject* type) {
   // With a home state, the namespace is that of another process.
-  const bool has_home_state = frame.left > 1;
+  const bool has_home_state = frame.remaining > 1;
   if (has_home_state || Py_IS_TYPE(type, &PyType_Type)) return;
   const auto part = frame.parts<NodeTag::kClass>();
   call_method(merge(), state_.names.add_members, part("id"), type, part("namespace"));
@@ -212,7 +213,7 @@ bool ReceivedDefinitions::add_imports(PyObject* modules) {
       return false;
     }
   }
-  const CollectorPause::Break others(collector_);
+  const CollectorPause::Break collector_break(collector_);
   call_method(merge(), state_.names.add_imports, modules);
   return true;
 }
@@ -246,12 +247,12 @@ Ref ReceivedDefinitions::resolve_early(std::size_t number, PyObject* value) {
   const auto target = std::ranges::lower_bound(targets_, number, {},
                                                &envelope::AttributeTarget::number);
   if (target == targets_.end() || target->number != number) return {};
-  const CollectorPause::Break others(collector_);
-  const Ref its_id = new_bytes(target->class_id);
+  const CollectorPause::Break collector_break(collector_);
+  const Ref id_bytes = new_bytes(target->class_id);
   const Ref name = new_text(target->name);
   const Ref key = target->is_entry ? new_text(target->key) : Ref::share(Py_None);
-  return call_method(merge(), state_.names.settle, its_id.get(), name.get(), key.get(),
-                     value);
+  return call_method(merge(), state_.names.settle, id_bytes.get(), name.get(),
+                     key.get(), value);
 }
 
 void ReceivedDefinitions::report_node(std::size_t start, PyObject* object,
@@ -265,12 +266,12 @@ void ReceivedDefinitions::report_node(std::size_t start, PyObject* object,
     built_classes_.push_back({number, Ref::share(object), did_exist});
     return;
   }
-  const CollectorPause::Break others(collector_);
+  const CollectorPause::Break collector_break(collector_);
   observer_->on_node_built(number, object, did_exist);
 }
 
 void ReceivedDefinitions::apply() {
-  const CollectorPause::Break others(collector_);
+  const CollectorPause::Break collector_break(collector_);
   if (merge_) {
     call_method(merge_.get(), state_.names.apply);
     is_merged_ = true;

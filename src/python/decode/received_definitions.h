@@ -1,8 +1,8 @@
 #pragma once
 
-// Classes and modules that a payload defines. An object that this process already has
-// under the same id stays, and is merged with the payload once that is built. What is
-// reused from earlier payloads is in python/cache.
+// Classes and modules that a payload defines. If this process already has an object
+// under the id of a received one, that object stays, and is merged with the payload
+// once the payload is built. What is reused from earlier payloads is in python/cache.
 
 #include <Python.h>
 
@@ -23,13 +23,13 @@
 
 namespace waybill::py {
 
-// Gets the functions and classes that some nodes become.
+// Gets the functions and classes that are built from some nodes.
 class NodeObserver {
  public:
   // The positions of these nodes, in ascending order.
   virtual const std::vector<std::size_t>& node_starts() const = 0;
-  // Called when the node with this number is complete. `did_exist`: whether it is a
-  // class that this process had before, complete. Throws PyError.
+  // Called when the node with this number is complete. `did_exist`: whether the object
+  // is a class that this process had already in complete form. Throws PyError.
   virtual void on_node_built(std::size_t number, PyObject* object, bool did_exist) = 0;
 
  protected:
@@ -70,8 +70,9 @@ class ReceivedDefinitions {
   const std::vector<PyObject*>& open_types() const { return open_types_; }
   // Whether one of the bases is, or is derived from, an open class.
   bool has_open_base(PyObject* bases) const;
-  // The __new__ that a class inherits, while the class that defines its __new__ is
-  // open; null if its __new__ is already the final one.
+  // The __new__ to call for a class if an open class defines the first __new__ in its
+  // MRO: the next __new__ that no open class defines. Null if the first __new__ may be
+  // called.
   Ref inherited_new(PyTypeObject* type) const;
 
   // The module by value whose dict is `globals`, made at the first call. Functions may
@@ -91,13 +92,13 @@ class ReceivedDefinitions {
   bool add_imports(PyObject* modules);
 
   // Finds the targets: attribute values of existing classes to which references exist
-  // elsewhere. `start`: of the part of the payload that is to be built.
+  // elsewhere. `start`: where the part of the payload that is to be built starts.
   void find_targets(const VerifiedEnvelope& envelope, std::size_t start);
   bool has_targets() const { return !targets_.empty(); }
   // Where the last target ends, from the start of the payload; 0 if there are none.
   std::size_t targets_end() const;
-  // The object that the class will keep in place of `value`, the target of references
-  // with this number; null if it will take the value.
+  // The object that an existing class will keep in place of `value`, the target of
+  // references with this number; null if the class will take the value.
   Ref resolve_early(std::size_t number, PyObject* value);
 
   // The observer must outlive this.

@@ -74,7 +74,8 @@ bool Renaming::has_names_of(PyObject* module) const {
 }
 
 PyObject* Renaming::moves() const {
-  return rules_ != nullptr ? rules_ : late(state_, &LateHelpers::default_renames);
+  return rules_ != nullptr ? rules_
+                           : lazy_helper(state_, &LazyHelpers::default_renames);
 }
 
 Ref Renaming::moved_module(PyObject* name, PyObject* error) const {
@@ -106,7 +107,8 @@ Ref Renaming::environment() const {
 
 void Renaming::explain(PyObject* error, PyObject* module, PyObject* path) const {
   const Ref sender = environment();
-  call(late(state_, &LateHelpers::explain_name), error, module, path, sender.get());
+  call(lazy_helper(state_, &LazyHelpers::explain_name), error, module, path,
+       sender.get());
 }
 
 }  // namespace waybill::py

@@ -25,8 +25,7 @@ class Renaming {
   Renaming(const State& state, const Manifest& manifest, const DecodeHooks& hooks)
       : state_(state), manifest_(manifest), rules_(hooks.renames), gate_(hooks.gate) {}
 
-  // ---- The caller's rules, which apply even if the old name exists here
-  // --------------
+  // ---- The caller's rules: they apply even if the old name exists here -------------
 
   bool has_rules() const { return rules_ != nullptr; }
   // The new name of a module or of a path in one; null if it has none. Records the use.
@@ -34,13 +33,12 @@ class Renaming {
   Name name(PyObject* module, PyObject* path) const;
   bool has_names_of(PyObject* module) const;
 
-  // ---- Known moves in libraries, for names that do not exist here
-  // --------------------
+  // ---- Known moves in libraries, for names that do not exist here ------------------
 
   // `error`: the reason why the module cannot be imported.
   Ref moved_module(PyObject* name, PyObject* error) const;
   Name moved_name(PyObject* module, PyObject* path) const;
-  // Record that a name was found where it moved to. The payload may mean other objects
+  // Record that a name was found at its new place. The payload may mean other objects
   // once the old name exists here.
   void record_moved_module(PyObject* name, PyObject* moved);
   void record_moved_name(PyObject* module, PyObject* path, const Name& moved);

@@ -23,7 +23,7 @@ enum class Accepts : std::uint8_t {
   kNothing,
   kSmall,       // Up to 64 bytes of text or binary, an int of up to 128 bits, None.
   kText,        // Up to 4096 characters, or kSmall.
-  kPart,        // A path or a part of one; together at most 32768 characters.
+  kPart,        // Parts of a path: together up to 32768 characters.
   kObject,      // An object that is not plain data, or kSmall.
   kEmpty,       // An empty list or tuple.
   kOwnDict,     // A dict that nothing else refers to.
@@ -39,16 +39,16 @@ constexpr Py_ssize_t kMaxPartsText = 32768;
 constexpr Py_ssize_t kMany = PY_SSIZE_T_MAX;
 
 // Bytes of memory per item, pair and character that the type makes of its arguments.
-constexpr std::uint64_t kItem = 16;
-constexpr std::uint64_t kPair = 192;
-constexpr std::uint64_t kCharacter = 8;
+constexpr std::uint64_t kItemBytes = 16;
+constexpr std::uint64_t kPairBytes = 192;
+constexpr std::uint64_t kCharacterBytes = 8;
 
 }  // namespace
 
 struct StandardType {
   std::string_view module, name;
-  Py_ssize_t most;                 // Arguments.
-  std::array<Accepts, 2> accepts;  // The first, and all others.
+  Py_ssize_t max_arguments;
+  std::array<Accepts, 2> accepts;  // The first argument; all others.
   Accepts state = Accepts::kNothing;
   bool has_items = false;
   bool has_pairs = false;
@@ -79,8 +79,8 @@ constexpr StandardType kTypes[] = {
     {"uuid", "UUID", 1, {kSmall}, kUuid},
 };
 
-bool is_text_of(PyObject* value, Py_ssize_t most) {
-  return PyUnicode_CheckExact(value) && PyUnicode_GET_LENGTH(value) <= most;
+bool is_text_of(PyObject* value, Py_ssize_t max_length) {
+  return PyUnicode_CheckExact(value) && PyUnicode_GET_LENGTH(value) <= max_length;
 }
 
 bool is_small(PyObject* value) {
@@ -125,7 +125,7 @@ bool accepts(const GraphDecoder& decoder, Accepts what, PyObject* value) {
       return (PyTuple_CheckExact(value) || PyList_CheckExact(value)) &&
              Py_SIZE(value) == 0;
     case kOwnDict: {
-      // The list of arguments refers to it, and the history of a stream.
+      // The list of arguments refers to the dict, and so does the history of a stream.
       const Py_ssize_t holders = decoder.hooks().history == nullptr ? 1 : 2;
       return PyDict_CheckExact(value) && Py_REFCNT(value) <= holders;
     }
@@ -139,18 +139,18 @@ bool accepts(const GraphDecoder& decoder, Accepts what, PyObject* value) {
 
 std::uint64_t memory_of(PyObject* argument) {
   if (PyDict_Check(argument)) {
-    return static_cast<std::uint64_t>(PyDict_GET_SIZE(argument)) * kPair;
+    return static_cast<std::uint64_t>(PyDict_GET_SIZE(argument)) * kPairBytes;
   }
   if (!PyUnicode_Check(argument)) return 0;
-  return static_cast<std::uint64_t>(PyUnicode_GET_LENGTH(argument)) * kCharacter;
+  return static_cast<std::uint64_t>(PyUnicode_GET_LENGTH(argument)) * kCharacterBytes;
 }
 
 [[noreturn]] void refuse(GraphDecoder& decoder, const StandardType& type,
                          const std::string& what) {
   decoder.fail(ErrorCode::kLimitExceeded,
-               what + " that " + std::string(type.module) + "." +
+               what + " that pickling " + std::string(type.module) + "." +
                    std::string(type.name) +
-                   " does not write itself, so that max_key_steps cannot limit the "
+                   " does not produce, so that max_key_steps cannot limit the "
                    "cost; give limits=waybill.security.Limits() if the sender is "
                    "trusted");
 }
@@ -176,7 +176,7 @@ const StandardType* standard_type(const GraphDecoder& decoder, PyObject* callabl
 void demand_arguments(GraphDecoder& decoder, const StandardType& type,
                       std::span<PyObject* const> arguments) {
   const auto count = static_cast<Py_ssize_t>(arguments.size());
-  bool fits = count <= type.most && count <= kMaxParts;
+  bool fits = count <= type.max_arguments && count <= kMaxParts;
   Py_ssize_t characters = 0;
   for (Py_ssize_t i = 0; fits && i < count; ++i) {
     PyObject* argument = arguments[static_cast<std::size_t>(i)];
@@ -196,14 +196,14 @@ void demand_contents(GraphDecoder& decoder, const StandardType& type, PyObject* 
   if ((item_count != 0 && !type.has_items) || (pair_count != 0 && !type.has_pairs)) {
     refuse(decoder, type, "contents");
   }
-  decoder.charge_memory(static_cast<std::uint64_t>(item_count) * kItem +
-                        static_cast<std::uint64_t>(pair_count) * kPair);
+  decoder.charge_memory(static_cast<std::uint64_t>(item_count) * kItemBytes +
+                        static_cast<std::uint64_t>(pair_count) * kPairBytes);
 }
 
 void demand_no_shadow(GraphDecoder& decoder, PyObject* object, PyObject* name,
                       PyObject* value, bool is_set) {
   if (!decoder.forbids_code() || !PyUnicode_Check(name)) return;
-  for (PyTypeObject* base : order_of(Py_TYPE(object))) {
+  for (PyTypeObject* base : mro_of(Py_TYPE(object))) {
     PyObject* found = raw_get(base, name);
     if (found == nullptr) continue;
     const PyTypeObject* kind = Py_TYPE(found);

@@ -37,7 +37,8 @@ Ref StrMaker::make_long(const std::uint8_t* bytes, std::size_t size) {
 
 Ref StrMaker::make_name(const std::uint8_t* bytes, std::size_t size, std::size_t room) {
   Entry* entry = nullptr;
-  if (!entries_.empty() && size <= ShortText::kLongest && room >= ShortText::kRead) {
+  if (!entries_.empty() && size <= ShortText::kLongest &&
+      room >= ShortText::kMinReadable) {
     const ShortText text(bytes, size);
     entry = text.is_ascii() ? &entry_for(text) : nullptr;
     // An unused entry compares equal to that of the empty text.

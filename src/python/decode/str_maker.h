@@ -17,7 +17,8 @@ namespace waybill::py {
 // Up to 16 bytes of text as two integers; equal only for equal text.
 struct ShortText {
   static constexpr std::size_t kLongest = 16;
-  static constexpr std::size_t kRead = 8;  // Bytes that are read for any size.
+  static constexpr std::size_t kMinReadable =
+      8;  // Must be readable, whatever the size.
 
   ShortText() = default;
   ShortText(const std::uint8_t* bytes, std::size_t size_) : size(size_) {
@@ -52,7 +53,7 @@ class StrMaker {
     if (size == 1 && bytes[0] < 0x80) {
       return Ref::steal(PyUnicode_FromOrdinal(bytes[0]));  // Shared by the interpreter.
     }
-    if (size > ShortText::kLongest || size < 2 || room < ShortText::kRead) {
+    if (size > ShortText::kLongest || size < 2 || room < ShortText::kMinReadable) {
       return make_long(bytes, size);
     }
     const ShortText text(bytes, size);
@@ -84,8 +85,8 @@ class StrMaker {
   static Ref make_long(const std::uint8_t* bytes, std::size_t size);
   Ref make_name(const std::uint8_t* bytes, std::size_t size, std::size_t room);
 
-  // The entry of a text, or the older of its two possible entries to replace. Two of a
-  // few recurring texts often share one place of the table.
+  // The entry of a text, or the older of its two possible entries to replace. A hash
+  // has two entries because, even among few texts, two often have equal hashes.
   Entry& entry_for(const ShortText& text) {
     const std::uint64_t mixed =
         (text.first ^ std::rotl(text.last, 23) ^ text.size) * 0x9e3779b97f4a7c15;

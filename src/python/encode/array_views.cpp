@@ -88,7 +88,7 @@ void ArrayViews::add(PyObject* array) {
   }
 }
 
-Ref ArrayViews::plan(const State& state) const {
+Ref ArrayViews::make_plan(const State& state) const {
   if (entries_.size() < 2) return {};
   std::vector<const Entry*> sorted;
   for (const Entry& entry : entries_) sorted.push_back(&entry);
@@ -111,7 +111,7 @@ Ref ArrayViews::plan(const State& state) const {
   return null_if_none(call(state.plan_of_arrays.get(), arrays.get()));
 }
 
-Ref ArrayViews::answer(PyObject* plan, PyObject* array) {
+Ref ArrayViews::planned_form(PyObject* plan, PyObject* array) {
   const std::optional<Extent> extent = extent_of(array);
   if (!extent) return {};
   const Ref low = number_of(extent->low), high = number_of(extent->high);

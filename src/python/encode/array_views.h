@@ -35,13 +35,13 @@ class ArrayViews {
 
   bool any() const { return !entries_.empty(); }
 
-  // A callable that decides, when the payload is written again, how arrays that share
-  // memory travel. Null if no two do; else runs Python code. Cost: n log n for n
-  // arrays.
-  Ref plan(const State& state) const;
+  // Makes a callable that decides, when the payload is written again, how arrays that
+  // share memory travel. Null if no two share memory; else runs Python code. Cost: n
+  // log n for n arrays.
+  Ref make_plan(const State& state) const;
 
-  // The plan's reduced form of an array, or null.
-  static Ref answer(PyObject* plan, PyObject* array);
+  // The reduced form that the plan gives to an array, or null.
+  static Ref planned_form(PyObject* plan, PyObject* array);
 
  private:
   struct Entry {

@@ -13,10 +13,11 @@
 
 namespace waybill::py {
 
-// Throws PyError for what cannot travel.
+// A codec throws PyError for objects that cannot travel.
 using Describe = void (*)(EncodeContext&, PyObject* object, Plan& plan);
 
-// The codec of an object's type; that of __reduce_ex__ for any type without its own.
+// The codec for an object's type; describe_reduced() for types without a codec of their
+// own.
 Describe find_codec(EncodeContext& context, PyObject* object);
 
 void describe_function(EncodeContext&, PyObject* function, Plan& plan);
@@ -36,15 +37,15 @@ void write_namespace(EncodeContext&, PyObject* globals);
 // Writes an object by a reducer's answer: a name or a tuple.
 void describe_answer(EncodeContext&, PyObject* object, PyObject* answer, Plan& plan);
 
-// An answer by which an object travels as its members. Set for objects that a reader
-// would create by code of their class before the class has all that the code needs;
-// else null.
+// An answer by which an object travels as its members. Null unless a reader would
+// otherwise create the object by code of its class before the class has all that the
+// code needs.
 Ref answer_without_class(EncodeContext&, PyObject* object, PyObject* answer);
 
 // Whether object.__new__ can make an instance of a type.
 bool has_object_layout(PyTypeObject* type);
 // Whether a function requires more than `count` positional arguments.
-bool needs_more_than(PyObject* made, Py_ssize_t count);
+bool needs_more_than(PyObject* function, Py_ssize_t count);
 
 // waybill's reducer for an object; null if there is none.
 Ref own_reducer(const State& state, PyObject* object);
@@ -53,7 +54,7 @@ Ref own_reducer(const State& state, PyObject* object);
 // table or in that of copyreg; null if there is none.
 Ref user_reducer(EncodeContext& context, PyTypeObject* type);
 
-// Whether there is one for the metaclass of a class.
+// Whether the program has registered a reducer for the metaclass of a class.
 inline bool is_reduced_by_metaclass(EncodeContext& context, PyObject* type) {
   return !PyType_CheckExact(type) && user_reducer(context, Py_TYPE(type));
 }
@@ -85,8 +86,8 @@ void visit_own_values(PyFunctionObject* function, Visit visit) {
 
 // Writes a node by which readers find a global.
 void write_global(EncodeContext& context, const GlobalName& name);
-// Writes a reference to a module of the manifest to `out`. All such references are
-// written here, so the manifest lists each module that is referred to.
+// Writes a reference to a module of the manifest to `out`. Only this function writes
+// such references, so the manifest lists each module that is referred to.
 void write_module_index(EncodeContext& context, std::uint32_t index, wire::Writer& out);
 
 // Each of these writes an object, or returns false.

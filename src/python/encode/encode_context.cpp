@@ -15,7 +15,7 @@ namespace waybill::py {
 
 namespace {
 
-// Bound of how often an object may be started before it is created.
+// How often the node of an object may be started before the object is created.
 constexpr std::size_t kMaxOpen = 50;
 
 // The line of the class statement, which is available from 3.13 on; 0 if unknown.

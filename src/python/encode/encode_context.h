@@ -28,7 +28,7 @@ struct EncodeOptions {
   // Write the root function by value even if it could be imported.
   bool root_by_value = false;
   // Skip objects that cannot travel. The result is not a payload.
-  bool passes_over = false;
+  bool skips_blockers = false;
   // Write no ids, so that classes are identified by their content.
   bool omits_ids = false;
   // The root is written as a definition.
@@ -42,7 +42,7 @@ struct EncodeOptions {
   bool by_source = false;
   // Records the walk, if it is not null; borrowed.
   WalkRecord* record = nullptr;
-  // The result of ArrayViews::plan(), borrowed; null the first time.
+  // The result of ArrayViews::make_plan(), borrowed; null in the first walk.
   PyObject* array_plan = nullptr;
   EncodeHooks hooks{};
 };
@@ -200,8 +200,8 @@ struct EncodeContext {
   // object, if an object on the path caused it.
   void add_path_to_error() const;
 
-  // Drops what contexts that fork from this one do not need, and what might be in a
-  // cycle.
+  // Drops data that contexts forked from this one do not need, and objects that might
+  // be part of a reference cycle.
   void finish_first();
   // Starts with the payload and the memo of `first`, which must outlive this.
   // load_first() copies the rest, which plain data does not need.
@@ -211,7 +211,7 @@ struct EncodeContext {
   // Whether load_first() must be called before anything but plain data is written.
   bool is_first_pending() const { return first_ != nullptr && !is_first_loaded_; }
 
-  // For the garbage collector: visits all that may be in a cycle.
+  // For the garbage collector: visits all objects that may be part of a cycle.
   int traverse(visitproc visitor, void* arg) const;
 
  private:

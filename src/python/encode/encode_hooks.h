@@ -25,7 +25,7 @@ enum class SourceUse : std::uint8_t {
 struct EncodeHooks {
   PyObject* persistent_id = nullptr;     // callable(obj) -> id, or None
   PyObject* reducer_override = nullptr;  // callable(obj) -> a reducer's answer
-  PyObject* dispatch_table = nullptr;    // mapping type -> reducer, for copyreg's
+  PyObject* dispatch_table = nullptr;    // type -> reducer; replaces copyreg's table
   PyObject* buffer_callback = nullptr;   // callable(PickleBuffer) -> false: out of band
   PyObject* by_value = nullptr;          // set of str: modules and packages
   PyObject* replace = nullptr;           // callable(obj) -> its replacement; see
@@ -45,7 +45,7 @@ struct EncodeHooks {
   PyObject* environment = nullptr;
 
   // Whether no hook can change how functions and classes are written.
-  bool allow_definitions() const {
+  bool allows_definitions() const {
     EncodeHooks others = *this;
     others.buffer_callback = nullptr;
     return others.has_no_callbacks() && by_value == nullptr;

@@ -19,8 +19,8 @@ using wire::NodeTag;
 // Other data has no such bound.
 constexpr std::uint32_t kMaxSynthesized = 10'000;
 
-// The dict of an instance that object.__reduce_ex__ would reduce to its class and its
-// dict, which is then written without calling it; null for all else.
+// The dict of an instance that object.__reduce_ex__ would reduce to class and dict, so
+// that the instance is written without calling that method; null for all other objects.
 Ref dict_of_plain_instance(EncodeContext& context, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const EncodeHooks& hooks = context.hooks();
@@ -29,7 +29,7 @@ Ref dict_of_plain_instance(EncodeContext& context, PyObject* object) {
       !context.types.is_plain(context.state, object)) {
     return {};
   }
-  // The receiver may have to make it without its __new__.
+  // The receiver may have to make the instance without its __new__.
   if (type->tp_new != PyBaseObject_Type.tp_new &&
       context.stack.is_within_method_of(context.state, type)) {
     return {};
@@ -158,10 +158,10 @@ bool GraphEncoder::write_defined(PyObject* object) {
     return false;
   }
   // A reader that compiles a class from source skips the functions of the class.
-  const bool is_one = PyFunction_Check(object)
-                          ? context_.stack.innermost_class() == nullptr
-                          : PyType_CheckExact(object);
-  if (!is_one || !context_.definitions().define(object)) return false;
+  const bool can_be_defined = PyFunction_Check(object)
+                                  ? context_.stack.innermost_class() == nullptr
+                                  : PyType_CheckExact(object);
+  if (!can_be_defined || !context_.definitions().define(object)) return false;
   context_.objects.refer_to(*context_.objects.find(key_of(object)), context_.out);
   return true;
 }
@@ -173,8 +173,8 @@ bool GraphEncoder::write_persistent(PyObject* object) {
   if (id.get() == Py_None) return false;
   std::unique_ptr<Plan> plan = context_.stack.new_plan();
   context_.out.node(NodeTag::kPersistent, 1);
-  plan->child_is_id();
-  plan->child(std::move(id), Label::of_marker("persistent id"));
+  plan->mark_child_id();
+  plan->add_child(std::move(id), Label::of_marker("persistent id"));
   plan->finish();
   push_plan(object, std::move(plan));
   return true;
@@ -195,7 +195,7 @@ bool GraphEncoder::write_stand_in(PyObject* object) {
   return write_planned(object, answer.get());
 }
 
-bool GraphEncoder::end_of_methods() {
+bool GraphEncoder::write_after_methods() {
   const auto [name, answer] = context_.deferred.close_class();
   // None, because nothing refers to this object again.
   return answer ? write_planned(Py_None, answer.get()) : write_content(name.get());

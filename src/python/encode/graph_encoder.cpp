@@ -15,8 +15,8 @@ namespace {
 
 using wire::NodeTag;
 
-// The types of which an instance with one reference is visited once only. A reducer of
-// another type may return its object again.
+// Whether an instance of a type is visited only once if it has only one reference.
+// Reducers of other types may return the same object again.
 bool is_container(PyTypeObject* type) {
   return type == &PyDict_Type || type == &PyList_Type || type == &PyTuple_Type ||
          type == &PySet_Type || type == &PyFrozenSet_Type;
@@ -97,7 +97,7 @@ void GraphEncoder::push_after_first(PyObject* tuple) {
 }
 
 bool GraphEncoder::write_watched(PyObject* object, Write write) {
-  if (context_.options.passes_over) return write_recorded(object, write);
+  if (context_.options.skips_blockers) return write_recorded(object, write);
   if (!write_persistent(object)) (this->*write)(object);
   return true;  // The hook has at least frozen the frames.
 }
@@ -106,19 +106,19 @@ bool GraphEncoder::write_recorded(PyObject* object, Write write) {
   WalkRecord* record = context_.options.record;
   const std::size_t size = context_.out.size();
   const std::size_t depth = context_.stack.size();
-  if (record != nullptr) record->begin(context_);
+  if (record != nullptr) record->on_begin(context_);
   try {
     if (context_.hooks().persistent_id == nullptr || !write_persistent(object)) {
       (this->*write)(object);
     }
-    if (record != nullptr) record->written(context_, object);
+    if (record != nullptr) record->on_written(context_, object);
   } catch (const PyError&) {
-    pass_over(object, size, depth);
+    skip_blocker(object, size, depth);
   }
   return true;
 }
 
-void GraphEncoder::pass_over(PyObject* object, std::size_t size, std::size_t depth) {
+void GraphEncoder::skip_blocker(PyObject* object, std::size_t size, std::size_t depth) {
   const bool is_recoverable = !PyErr_ExceptionMatches(PyExc_MemoryError) &&
                               PyErr_ExceptionMatches(PyExc_Exception);
   WalkRecord* record = context_.options.record;
@@ -128,13 +128,13 @@ void GraphEncoder::pass_over(PyObject* object, std::size_t size, std::size_t dep
   context_.out.truncate(size);
   context_.out.nil();
   if (record != nullptr) {
-    record->blocked(context_, object, reason_of(context_.state, raised.get()));
+    record->on_blocked(context_, object, reason_of(context_.state, raised.get()));
   }
 }
 
 bool GraphEncoder::write_content(PyObject* object) {
   context_.current = object;
-  if (context_.deferred.closes_class(object)) return end_of_methods();
+  if (context_.deferred.closes_class(object)) return write_after_methods();
   if (is_long_leaf(object) && can_recur(object) &&
       context_.refer_or_add(key_of(object)))
     return false;
@@ -188,7 +188,7 @@ bool GraphEncoder::write_set(PyObject* object, wire::NodeTag tag) {
   if (write_common_elements(object, context_.out)) return false;
   const Ref items = elements_of(object);
   if (write_elements(items.get(), context_.out, nullptr, kElementDepth)) return false;
-  // Paths of errors contain the set, even if its container is freed meanwhile.
+  // Holds the set for paths of errors, even if its container is freed meanwhile.
   context_.objects.hold(object);
   context_.freeze();
   Ref ordered = sorted_elements(context_.state, context_.infos(), items);

@@ -17,10 +17,10 @@ class GraphEncoder {
  public:
   GraphEncoder(State& state, const EncodeOptions& options)
       : context_(state, options),
-        defines_(options.hooks.allow_definitions() && !options.root_by_value &&
-                 !options.passes_over && !options.omits_ids &&
+        defines_(options.hooks.allows_definitions() && !options.root_by_value &&
+                 !options.skips_blockers && !options.omits_ids &&
                  !options.only_names_classes && !options.is_definition),
-        is_watched_(options.hooks.persistent_id != nullptr || options.passes_over) {}
+        is_watched_(options.hooks.persistent_id != nullptr || options.skips_blockers) {}
   GraphEncoder(const GraphEncoder&) = delete;
   GraphEncoder& operator=(const GraphEncoder&) = delete;
 
@@ -31,11 +31,11 @@ class GraphEncoder {
   // memo must have the definitions that it needs.
   void encode_definition(PyObject* root);
 
-  // Two parts of encode() for payloads that begin alike. The first writes the head of a
-  // tuple and its first item, and does not finish the imports. The second is called in
-  // an encoder of its own for each payload, and writes the other items. `first` has
-  // written the first item of an equal tuple; `head` is the head of a payload in which
-  // only plain data follows. Both must outlive this encoder.
+  // Two parts of encode() for payloads that begin alike. encode_first() writes the head
+  // of a tuple and its first item, and does not finish the imports. encode_rest() is
+  // called in an encoder of its own for each payload, and writes the other items.
+  // `first` has written the first item of an equal tuple; `head` is the head of a
+  // payload in which only plain data follows. Both must outlive this encoder.
   void encode_first(PyObject* tuple);
   void encode_rest(const GraphEncoder& first, const CachedHead& head, PyObject* tuple);
 
@@ -51,8 +51,8 @@ class GraphEncoder {
  private:
   using Frame = WalkStack::Frame;
 
-  // Each function writes `object`, or its head, and returns whether it has changed the
-  // stack by pushing or freezing frames.
+  // Each write function writes `object`, or its head, and returns whether it has
+  // changed the stack by pushing or freezing frames.
   bool write_value(PyObject* object) {
     context_.current = object;
     return is_watched_ ? write_watched(object, &GraphEncoder::write_content)
@@ -64,7 +64,7 @@ class GraphEncoder {
   bool write_recorded(PyObject* object, Write write);
   // Handles the error of an object that has pushed no frame: writes nil, or throws
   // again.
-  void pass_over(PyObject* object, std::size_t size, std::size_t depth);
+  void skip_blocker(PyObject* object, std::size_t size, std::size_t depth);
   // write_value() without asking for a persistent id.
   bool write_content(PyObject* object);
   // Whether the object may be visited again, here or in a later payload of the stream.
@@ -97,7 +97,8 @@ class GraphEncoder {
   void pop() {
     context_.stack.pop();
     context_.current = nullptr;  // The frame may have been its only owner.
-    if (context_.options.record != nullptr) context_.options.record->popped(context_);
+    if (context_.options.record != nullptr)
+      context_.options.record->on_popped(context_);
   }
   // Processes the frames of the stack above this depth.
   void run(std::size_t depth = 0);
@@ -130,7 +131,7 @@ class GraphEncoder {
   // Writes a stand-in for an object that an extension made, if code refers to it.
   bool write_stand_in(PyObject* object);
   // Writes the object that follows the methods of a class; see DeferredGlobals.
-  bool end_of_methods();
+  bool write_after_methods();
 
   // Makes the plan of an object and pushes it. `answer`: what a hook returned in place
   // of the object's own reducer, or null.
@@ -154,15 +155,15 @@ class GraphEncoder {
   bool is_head_new_ = false;
 };
 
-// Returns what `write` makes of the encoder with which `encode` has written a graph. If
-// arrays share memory, the graph is written twice: the first time shows which do.
+// Writes a graph by `encode`, and returns the result of `write` for the encoder. If
+// arrays share memory, the graph is written twice: the first walk finds these arrays.
 template <typename Encode, typename Write>
 Ref write_graph(State& state, EncodeOptions options, Encode encode, Write write) {
   Ref plan;
   {
     GraphEncoder graph(state, options);
     encode(graph);
-    plan = graph.context().arrays.plan(state);
+    plan = graph.context().arrays.make_plan(state);
     if (!plan) return write(state, graph);
   }
   options.array_plan = plan.get();

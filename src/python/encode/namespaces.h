@@ -48,14 +48,14 @@ class Namespaces {
 
   ArenaVector<Namespace> first_;  // The first kFew, which are searched linearly.
   std::unordered_map<PyObject*, std::uint64_t> numbers_;   // The numbers of the others.
-  std::unordered_map<std::string, std::uint64_t> counts_;  // The counts of equal ones.
+  std::unordered_map<std::string, std::uint64_t> counts_;  // By name, package, kind.
   bool has_twins_ = false;
 };
 
 // The names of one globals dict whose values are written, or are being written.
 class WrittenNames {
  public:
-  // `name` is exact text; it need not be interned.
+  // `name` is an exact str; it need not be interned.
   bool has(PyObject* name) {
     return memo_.find(key_of(interned(Ref::share(name)).get())) != nullptr;
   }

@@ -36,7 +36,8 @@ void write_integer(PyObject* integer, Writer& out) {
     out.unsigned_integer(PyLong_AsUnsignedLongLong(integer));
     return;
   }
-  // The size may be one byte too large. Drop first bytes that only repeat the sign.
+  // The size may be one byte too large. Leading bytes that only repeat the sign are
+  // dropped.
   std::size_t start = 0;
   while (start + 1 < bytes.size() &&
          ((bytes[start] == 0 && bytes[start + 1] < 0x80) ||

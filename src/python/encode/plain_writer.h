@@ -70,8 +70,8 @@ Py_ssize_t write_numbers(PyObject* const* items, Py_ssize_t count, wire::Writer&
 
 // Bounds the recursion of write_plain() and write_elements().
 inline constexpr int kMaxPlainDepth = wire::kMaxConstantDepth;
-// The depth at which elements of sets start. Each nested set is tried again, so only
-// few levels are left.
+// The depth at which elements of sets start. Sets may nest only a few levels, because a
+// nested set that fails is tried again by itself.
 inline constexpr int kElementDepth = kMaxPlainDepth - 16;
 
 // Writes a plain value: a leaf, or a tuple, frozenset or slice of plain values, or,

@@ -27,12 +27,12 @@ constexpr std::size_t kBlock = 32;
 
 // Sorts the bytes of the elements of one set in place. The bytes of an element are
 // never a prefix of those of another. Until apply(), only the elements may be written
-// to `out`, at most `most` of them.
+// to `out`, up to `max_count` of them.
 class ElementOrder {
  public:
-  ElementOrder(wire::Writer& out, std::size_t most) : out_(out) {
-    if (most <= kFew) return;
-    many_.resize(most);
+  ElementOrder(wire::Writer& out, std::size_t max_count) : out_(out) {
+    if (max_count <= kFew) return;
+    many_.resize(max_count);
     next_ = many_.data();
   }
   ElementOrder(const ElementOrder&) = delete;
@@ -55,7 +55,7 @@ class ElementOrder {
   struct Element {
     std::size_t start;
     std::size_t size;
-    std::uint64_t head;  // The first bytes, which decide most comparisons.
+    std::uint64_t head;  // The first bytes; they usually decide comparisons.
   };
   static constexpr std::size_t kFew = 16;
 
@@ -130,7 +130,8 @@ std::string repr_text(PyObject* object) {
 
 // The sort key of an element. Keys of elements that are not plain sort last: 0xc1 is
 // not a msgpack byte.
-std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int depth) {
+std::string sort_key_of(const State& state, CodeInfos& infos, PyObject* object,
+                        int depth) {
   wire::Writer scratch;
   if (write_plain(object, scratch, nullptr, kElementDepth)) {
     const BytesView bytes = scratch.view();
@@ -139,7 +140,7 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
   if (PyTuple_CheckExact(object) && depth < kMaxKeyDepth) {
     std::string key = "\xc1(";
     for (PyObject* item : items_of(object)) {
-      key += key_of(state, infos, item, depth + 1) + "\xc1";
+      key += sort_key_of(state, infos, item, depth + 1) + "\xc1";
     }
     return key;
   }
@@ -148,14 +149,15 @@ std::string key_of(const State& state, CodeInfos& infos, PyObject* object, int d
     const Ref items = Ref::steal(PySequence_Tuple(object));
     std::vector<std::string> keys;
     for (PyObject* item : items_of(items.get())) {
-      keys.push_back(key_of(state, infos, item, depth + 1));
+      keys.push_back(sort_key_of(state, infos, item, depth + 1));
     }
     std::sort(keys.begin(), keys.end());
     std::string key = "\xc1{";
     for (const std::string& part : keys) key += part + "\xc1";
     return key;
   }
-  // Nested more deeply, only the size counts: the repr may be endless.
+  // Containers that are nested more deeply are sorted by size: their repr may be
+  // endless.
   if (PyTuple_CheckExact(object)) {
     return "\xc1(" + std::to_string(PyTuple_GET_SIZE(object));
   }
@@ -219,7 +221,7 @@ Ref sorted_elements(const State& state, CodeInfos& infos, Ref elements) {
   if (PyTuple_GET_SIZE(elements.get()) < 2) return elements;
   std::vector<std::pair<std::string, PyObject*>> order;
   for (PyObject* element : items_of(elements.get())) {
-    order.emplace_back(key_of(state, infos, element, 0), element);
+    order.emplace_back(sort_key_of(state, infos, element, 0), element);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -26,7 +26,7 @@ void StoredBuffers::add(std::unique_ptr<BufferView> view, BufferKind kind, bool 
   const BufferView& shown = *view;
   write({.kind = kind,
          .view = std::move(view),
-         .is_open = !is_lent,
+         .needs_copy = !is_lent,
          .format = std::string(shown.format()),
          .shape = shown.shape(),
          .is_fortran = shown.is_fortran()},
@@ -35,11 +35,11 @@ void StoredBuffers::add(std::unique_ptr<BufferView> view, BufferKind kind, bool 
 
 void StoredBuffers::copy(bool takes_lent) {
   for (Row& row : rows_) {
-    if (!row.view || !(row.is_open || takes_lent)) continue;
+    if (!row.view || !(row.needs_copy || takes_lent)) continue;
     const BytesView bytes = row.view->bytes();
     row.bytes = new_bytes(bytes);
     row.view.reset();
-    row.is_open = false;
+    row.needs_copy = false;
   }
 }
 

@@ -27,8 +27,8 @@ class StoredBuffers {
 
   // Copies the bytearrays that are not copied yet. Called before Python code of the
   // program runs, which may change them. Memory that an object lends by a PickleBuffer
-  // is read later, because the reducers of NumPy run after it. `takes_lent`: copies
-  // such memory too, for a payload that is cached.
+  // is only read later, because reducers of further NumPy arrays are such code.
+  // `takes_lent`: copies such memory too, for a payload that is cached.
   void settle(bool takes_lent = false) {
     if (!rows_.empty()) copy(takes_lent);
   }
@@ -51,7 +51,7 @@ class StoredBuffers {
     wire::BufferKind kind{};
     Ref bytes{};  // A bytes object; null if `view` is set.
     std::unique_ptr<BufferView> view{};
-    bool is_open = false;  // Python code may change the bytes.
+    bool needs_copy = false;  // settle() must copy the bytes.
     std::string format{};
     std::vector<std::uint64_t> shape{};
     bool is_fortran = false;

@@ -38,16 +38,16 @@ bool is_reference(const EncodeContext& context, const Written& begin) {
 
 }  // namespace
 
-void WalkRecord::begin(const EncodeContext& context) {
+void WalkRecord::on_begin(const EncodeContext& context) {
   begin_ = measure(context);
   depth_ = context.stack.size();
-  if (++begun_ % kStep != 0 || !progress_) return;
+  if (++begin_count_ % kProgressInterval != 0 || !progress_) return;
   is_stopped_ = true;
-  progress_(begun_, begin_.total());
+  progress_(begin_count_, begin_.total());
   is_stopped_ = false;
 }
 
-void WalkRecord::written(const EncodeContext& context, PyObject* object) {
+void WalkRecord::on_written(const EncodeContext& context, PyObject* object) {
   const bool is_open = context.stack.size() > depth_;
   if (!is_open && is_reference(context, begin_)) return add_reference(context, object);
   // The dict of an instance is part of the instance.
@@ -60,28 +60,28 @@ void WalkRecord::written(const EncodeContext& context, PyObject* object) {
   }
 }
 
-void WalkRecord::blocked(const EncodeContext& context, PyObject* object,
-                         std::string reason) {
+void WalkRecord::on_blocked(const EncodeContext& context, PyObject* object,
+                            std::string reason) {
   add(object);
   const std::size_t part = parts_.size() - 1;
-  keep(part);
+  mark_listed(part);
   blocker_of_.emplace(object, blockers_.size());
-  Blocked& made = blockers_.emplace_back();
-  made.part = part;
-  made.reason = std::move(reason);
-  made.way_count = 1;
+  Blocked& new_blocker = blockers_.emplace_back();
+  new_blocker.part = part;
+  new_blocker.reason = std::move(reason);
+  new_blocker.edge_count = 1;
   close(context, part, depth_);
-  made.ways.push_back({parts_[part].parent, parts_[part].label});
+  new_blocker.edges.push_back({parts_[part].parent, parts_[part].label});
 }
 
 void WalkRecord::add(PyObject* object) {
   Part& part = parts_.emplace_back();
-  part.parent = around();
+  part.parent = innermost_part();
   part.object = Ref::share(object);
   part.begin = begin_;
 }
 
-void WalkRecord::keep(std::size_t part) {
+void WalkRecord::mark_listed(std::size_t part) {
   for (; !parts_[part].is_listed; part = parts_[part].parent)
     parts_[part].is_listed = true;
 }
@@ -91,13 +91,13 @@ void WalkRecord::add_reference(const EncodeContext& context, PyObject* object) {
   const auto found = blocker_of_.find(object);
   if (found == blocker_of_.end()) return;
   Blocked& blocker = blockers_[found->second];
-  ++blocker.way_count;
-  if (blocker.ways.size() == kMaxWays) return;
-  blocker.ways.push_back({around(), label_at(context, depth_)});
-  keep(around());
+  ++blocker.edge_count;
+  if (blocker.edges.size() == kMaxEdges) return;
+  blocker.edges.push_back({innermost_part(), label_at(context, depth_)});
+  mark_listed(innermost_part());
 }
 
-void WalkRecord::popped(const EncodeContext& context) {
+void WalkRecord::on_popped(const EncodeContext& context) {
   while (!open_.empty() && open_.back().depth >= context.stack.size()) {
     const Open last = open_.back();
     open_.pop_back();
@@ -105,21 +105,22 @@ void WalkRecord::popped(const EncodeContext& context) {
   }
 }
 
-// The parent is still on the stack, so the label is made only for a part that is kept.
+// The parent is still on the stack, so the label is created only for a part that is
+// kept.
 void WalkRecord::close(const EncodeContext& context, std::size_t part,
                        std::size_t depth) {
   Part& closed = parts_[part];
   closed.end = measure(context);
   const bool is_last = part + 1 == parts_.size();
-  const std::uint64_t least =
-      is_simple(closed.object.get()) ? std::max(least_, kMinLeafBytes) : least_;
-  if (is_last && part != 0 && !closed.is_listed && closed.bytes() < least) {
+  const std::uint64_t min_bytes =
+      is_simple(closed.object.get()) ? std::max(min_bytes_, kMinLeafBytes) : min_bytes_;
+  if (is_last && part != 0 && !closed.is_listed && closed.bytes() < min_bytes) {
     parts_.pop_back();
     ++summed_up_;
     return;
   }
   closed.label = label_at(context, depth);
-  if (parts_.size() > most_) fold();
+  if (parts_.size() > max_parts_) fold();
 }
 
 // A closed part has at most the bytes of its holder, so when a holder is folded, all
@@ -127,33 +128,34 @@ void WalkRecord::close(const EncodeContext& context, std::size_t part,
 void WalkRecord::fold() {
   std::vector<bool> is_open(parts_.size());
   for (const Open& open : open_) is_open[open.part] = true;
-  const auto stays = [&](std::size_t i) {
-    return is_open[i] || parts_[i].is_listed || parts_[i].bytes() >= least_;
+  const auto is_retained = [&](std::size_t i) {
+    return is_open[i] || parts_[i].is_listed || parts_[i].bytes() >= min_bytes_;
   };
-  std::size_t left = parts_.size();
-  while (left > most_ / 2 && least_ < kLargest) {
-    least_ = std::max(kMinLeafBytes, 2 * least_);
-    left = 0;
-    for (std::size_t i = 0; i < parts_.size(); ++i) left += stays(i) ? 1 : 0;
+  std::size_t remaining = parts_.size();
+  while (remaining > max_parts_ / 2 && min_bytes_ < kLargest) {
+    min_bytes_ = std::max(kMinLeafBytes, 2 * min_bytes_);
+    remaining = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) remaining += is_retained(i) ? 1 : 0;
   }
-  std::vector<std::size_t> place_of(parts_.size());
+  std::vector<std::size_t> new_index_of(parts_.size());
   std::size_t end = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (!stays(i)) continue;
-    place_of[i] = end;
-    parts_[i].parent = place_of[parts_[i].parent];
+    if (!is_retained(i)) continue;
+    new_index_of[i] = end;
+    parts_[i].parent = new_index_of[parts_[i].parent];
     if (end != i) parts_[end] = std::move(parts_[i]);
     ++end;
   }
   summed_up_ += parts_.size() - end;
   parts_.resize(end);
-  for (Open& open : open_) open.part = place_of[open.part];
+  for (Open& open : open_) open.part = new_index_of[open.part];
   for (Blocked& blocker : blockers_) {
-    blocker.part = place_of[blocker.part];
-    for (Blocked::Way& way : blocker.ways) way.parent = place_of[way.parent];
+    blocker.part = new_index_of[blocker.part];
+    for (Blocked::Edge& edge : blocker.edges) edge.parent = new_index_of[edge.parent];
   }
-  // If more parts than that are kept, the next fold waits until their number doubles.
-  most_ = std::max(most_, 2 * end);
+  // If more parts than the maximum are kept, the next fold waits until their number
+  // doubles.
+  max_parts_ = std::max(max_parts_, 2 * end);
 }
 
 }  // namespace waybill::py

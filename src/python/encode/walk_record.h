@@ -50,25 +50,25 @@ class WalkRecord {
   struct Blocked {
     std::size_t part = 0;
     std::string reason;
-    struct Way {
+    struct Edge {
       std::size_t parent;
       Label label;
     };
-    std::vector<Way> ways;  // At most kMaxWays; the first is that of `part`.
-    std::uint64_t way_count = 0;
+    std::vector<Edge> edges;  // At most kMaxEdges; the first is that of `part`.
+    std::uint64_t edge_count = 0;
   };
-  static constexpr std::size_t kMaxWays = 100;
+  static constexpr std::size_t kMaxEdges = 100;
 
-  // The most parts that are kept, apart from blockers and their ancestors; the smallest
+  // The maximum number of parts, apart from blockers and their ancestors. The smallest
   // parts are merged into their holders.
   static constexpr std::size_t kMaxExplainedParts = 20'000;
 
-  // Called every kStep objects with the number of objects visited and of bytes written
-  // so far. An exception from it ends the walk.
+  // Called every kProgressInterval objects with the number of objects visited and of
+  // bytes written so far. An exception from it ends the walk.
   using ProgressCallback =
       std::function<void(std::uint64_t objects, std::uint64_t bytes)>;
-  static constexpr std::uint64_t kStep = 1 << 16;
-  void watch(ProgressCallback tell) { progress_ = std::move(tell); }
+  static constexpr std::uint64_t kProgressInterval = 1 << 16;
+  void set_progress(ProgressCallback callback) { progress_ = std::move(callback); }
 
   // Drops the parts, before a walk starts again.
   void clear() {
@@ -80,14 +80,14 @@ class WalkRecord {
   // ---- Called by the encoder -------------------------------------------------------
 
   // Called before an object is written.
-  void begin(const EncodeContext& context);
+  void on_begin(const EncodeContext& context);
   // Called after an object was written, or after frames were pushed for it. In that
   // case the object is complete when the stack is back at its depth.
-  void written(const EncodeContext& context, PyObject* object);
+  void on_written(const EncodeContext& context, PyObject* object);
   // Called when an object cannot travel; a nil is written in its place.
-  void blocked(const EncodeContext& context, PyObject* object, std::string reason);
+  void on_blocked(const EncodeContext& context, PyObject* object, std::string reason);
   // Called after a frame was popped.
-  void popped(const EncodeContext& context);
+  void on_popped(const EncodeContext& context);
   // Whether the current exception comes from the progress callback.
   bool is_stopped() const { return is_stopped_; }
 
@@ -106,11 +106,11 @@ class WalkRecord {
   static constexpr std::uint64_t kLargest = std::uint64_t{1} << 62;
 
   // The innermost open part; the root if there is none.
-  std::size_t around() const { return open_.empty() ? 0 : open_.back().part; }
+  std::size_t innermost_part() const { return open_.empty() ? 0 : open_.back().part; }
   void add(PyObject* object);
   // `depth`: of the stack, when the part began.
   void close(const EncodeContext& context, std::size_t part, std::size_t depth);
-  void keep(std::size_t part);
+  void mark_listed(std::size_t part);
   void add_reference(const EncodeContext& context, PyObject* object);
   void fold();
 
@@ -118,15 +118,15 @@ class WalkRecord {
   std::vector<Open> open_;
   std::vector<Blocked> blockers_;
   std::unordered_map<PyObject*, std::size_t> blocker_of_;
-  std::size_t most_ = kMaxExplainedParts;
-  std::uint64_t least_ = 0;  // The least size of a part that is kept.
+  std::size_t max_parts_ = kMaxExplainedParts;
+  std::uint64_t min_bytes_ = 0;  // Smaller parts are merged into their holders.
   std::uint64_t summed_up_ = 0;
   ProgressCallback progress_;
-  std::uint64_t begun_ = 0;
+  std::uint64_t begin_count_ = 0;
   bool is_stopped_ = false;
-  // The amounts written at the last begin().
+  // The amounts written at the last on_begin().
   Written begin_;
-  std::size_t depth_ = 0;  // The depth of the stack at the last begin().
+  std::size_t depth_ = 0;  // The depth of the stack at the last on_begin().
 };
 
 }  // namespace waybill::py

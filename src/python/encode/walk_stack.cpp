@@ -57,8 +57,8 @@ void WalkStack::give_back(std::unique_ptr<Plan> plan) {
 }
 
 PyObject* WalkStack::freeze() {
-  for (; frozen_ < size(); ++frozen_) {
-    Frame& frame = frames_[frozen_];
+  for (; frozen_count_ < size(); ++frozen_count_) {
+    Frame& frame = frames_[frozen_count_];
     if (frame.has_changed()) return frame.object.get();
     if (frame.kind == Frame::Kind::kList) {
       const CollectorPause pause;  // Finalizers must not change the list meanwhile.
@@ -100,10 +100,10 @@ bool WalkStack::is_within_code() const {
 }
 
 bool WalkStack::is_within_method_of(const State& state, PyTypeObject* type) const {
-  for (const std::size_t place : open_classes_) {
-    auto* open = as_type(frames_[place].object.get());
-    if (place + 1 >= size() || !PyType_IsSubtype(type, open)) continue;
-    const Frame& attributes = frames_[place + 1];
+  for (const std::size_t class_frame : open_classes_) {
+    auto* open = as_type(frames_[class_frame].object.get());
+    if (class_frame + 1 >= size() || !PyType_IsSubtype(type, open)) continue;
+    const Frame& attributes = frames_[class_frame + 1];
     if (!attributes.key) continue;
     // The value of __module__ brings the globals of all methods; see DeferredGlobals.
     if (PyUnicode_Check(attributes.key.get()) &&
@@ -117,9 +117,10 @@ bool WalkStack::is_within_method_of(const State& state, PyTypeObject* type) cons
 }
 
 bool WalkStack::is_within_class(PyTypeObject* type) const {
-  return std::ranges::any_of(open_classes_, [&](std::size_t place) {
-    auto* open = as_type(frames_[place].object.get());
-    return PyType_IsSubtype(type, open) && place + 1 < size() && frames_[place + 1].key;
+  return std::ranges::any_of(open_classes_, [&](std::size_t class_frame) {
+    auto* open = as_type(frames_[class_frame].object.get());
+    return PyType_IsSubtype(type, open) && class_frame + 1 < size() &&
+           frames_[class_frame + 1].key;
   });
 }
 
@@ -140,7 +141,7 @@ Label WalkStack::label_at(std::size_t index) const {
     if (is_at_key(frame)) return Label::of_marker("key");
     if (!PyUnicode_CheckExact(key)) return Label::of_key("", key);
     PyObject* value = raw_get(frame.object.get(), key);
-    if (frame.is_state) return label_in_state(frame.shown(), key, value);
+    if (frame.is_state) return label_in_state(frame.owner_in_paths(), key, value);
     const Label* around = index == 0 ? nullptr : label_in_plan(frames_[index - 1]);
     if (around == nullptr || around->style != Label::Style::kNone) {
       return Label::of_key("", key);

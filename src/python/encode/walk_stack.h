@@ -37,22 +37,22 @@ class Plan {
   // The writer for the raw bytes after the last child.
   wire::Writer& raw() { return raw_; }
 
-  void child(Ref object, Label label) {
+  void add_child(Ref object, Label label) {
     steps_.push_back({raw_.size(), std::move(object), std::move(label), creates_});
     creates_ = false;
   }
   // Sets flags of the last child; see Step.
-  void last_is_global() { steps_.back().is_global = true; }
-  void last_is_part() { steps_.back().is_part = true; }
+  void mark_last_global() { steps_.back().is_global = true; }
+  void mark_last_part() { steps_.back().is_part = true; }
 
-  // From here on the object exists for the reader, so children may refer to it. Without
-  // a call it exists from the start.
-  void creates() {
+  // Marks where the reader creates the object: later children may refer to it. Without
+  // a call the object exists from the start.
+  void mark_creation() {
     creates_ = true;
     creates_late_ = true;
     created_at_ = raw_.size();
   }
-  std::size_t created_at() const { return created_at_; }  // In the raw bytes.
+  std::size_t created_at() const { return created_at_; }  // Offset in the raw bytes.
 
   // How to close the node early if a child has created the object already, by a cycle
   // through an object that the creation needs.
@@ -66,21 +66,21 @@ class Plan {
   void allow_early_close(Early how) { early_ = how; }
   Early early() const { return early_; }
 
-  // The child is a persistent id, for which no persistent id is asked.
-  void child_is_id() { child_is_id_ = true; }
-  bool is_child_id() const { return child_is_id_; }
+  // Marks the child as a persistent id: the hook is not asked for an id of it.
+  void mark_child_id() { is_child_id_ = true; }
+  bool is_child_id() const { return is_child_id_; }
 
   // Whether the plan is only raw bytes, and the object exists from the start.
   bool has_no_child() const { return steps_.empty() && !creates_late_; }
 
   // Closes the plan; called by the encoder.
-  void finish() { child({}, {}); }
+  void finish() { add_child({}, {}); }
 
   // Keeps the allocated memory.
   void clear() {
     raw_.clear();
     steps_.clear();
-    creates_ = creates_late_ = child_is_id_ = false;
+    creates_ = creates_late_ = is_child_id_ = false;
     created_at_ = 0;
     early_ = Early::kNone;
   }
@@ -99,7 +99,7 @@ class Plan {
   bool creates_ = false;
   bool creates_late_ = false;
   std::size_t created_at_ = 0;
-  bool child_is_id_ = false;
+  bool is_child_id_ = false;
   Early early_ = Early::kNone;
 };
 
@@ -115,15 +115,14 @@ class WalkStack {
     Ref frozen;        // kFrozenDict: alternating keys and values, indexed by position.
     Ref owner;         // The list, set or instance that has the contents, or null.
     std::unique_ptr<Plan> plan;
-    bool is_set = false;  // kTuple: the elements of a set.
-    bool is_state =
-        false;  // kDict, kFrozenDict: the state of an instance; ends its node.
+    bool is_set = false;    // kTuple: the elements of a set.
+    bool is_state = false;  // kDict, kFrozenDict: state of an instance; ends its node.
     std::size_t raw_begin = 0;
     // Number of consecutive frames, up to this one, whose objects only reducers made.
     std::uint32_t synthesized = 0;
 
     // The object that paths show as the owner of the contents.
-    PyObject* shown() const { return owner ? owner.get() : object.get(); }
+    PyObject* owner_in_paths() const { return owner ? owner.get() : object.get(); }
 
     // Whether a list or dict no longer has the length that was written in its head.
     bool has_changed() const {
@@ -155,7 +154,7 @@ class WalkStack {
       open_classes_.pop_back();
     }
     if (plan) give_back(std::move(plan));
-    frozen_ = std::min(frozen_, size());
+    frozen_count_ = std::min(frozen_count_, size());
   }
 
   // An empty plan, with the memory of one that was given back.
@@ -173,7 +172,8 @@ class WalkStack {
   PyObject* innermost_function() const;
   // The step from the object of a frame to its child that is being written.
   Label label_at(std::size_t index) const;
-  // Whether that child is the state of the frame's object.
+  // Whether the child of a frame that is being written is the state of the frame's
+  // object.
   bool is_at_state(std::size_t index) const;
   // Whether a function, class or module is on the stack.
   bool is_within_code() const;
@@ -190,7 +190,7 @@ class WalkStack {
   ArenaVector<Frame> frames_;
   std::vector<std::size_t> open_classes_;  // Indices of their frames.
   std::vector<std::unique_ptr<Plan>> spare_plans_;
-  std::size_t frozen_ = 0;  // Number of frames, from the bottom, that are frozen.
+  std::size_t frozen_count_ = 0;  // Number of frames, from the bottom, that are frozen.
 };
 
 }  // namespace waybill::py

@@ -25,7 +25,7 @@ void WrittenObjects::restart(MemoEntry& entry, std::uint64_t offset) {
 bool WrittenObjects::refer_to_stream(std::uintptr_t key, wire::Writer& out) const {
   const Ref address = Ref::steal(PyLong_FromSize_t(key));
   PyObject* place = raw_get(stream_, address.get());
-  // The memo is a Pickler's public attribute.
+  // A Pickler's memo is a public attribute, so a program may have put anything there.
   const bool is_place = place != nullptr && PyTuple_Check(place) &&
                         PyTuple_GET_SIZE(place) == 3 &&
                         PyLong_Check(PyTuple_GET_ITEM(place, 0)) &&

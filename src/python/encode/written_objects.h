@@ -33,7 +33,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 
   static constexpr std::uint64_t kDefined = std::uint64_t{1} << 63;
-  static constexpr int kShift = 40;  // Definitions are small.
+  static constexpr int kShift = 40;  // Bits of the offset: definitions are small.
 
   static Place of(std::uint64_t number) {
     if ((number & kDefined) == 0) return {kValue, number};

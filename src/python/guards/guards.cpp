@@ -1,6 +1,6 @@
 // One walk over all that a function or class reaches has two visitors: Recorder makes
-// the guards, Checker compares what is reached later with them. An object that cannot
-// be compared is refused, and its function or class is not cached.
+// the guards, and Checker later compares what is reached then with the guards. An
+// object that cannot be compared is refused, and its function or class is not cached.
 //
 // Globals, lists, dicts, module dicts and sys.modules are read each time and must have
 // the same content. Objects are compared by weak references: no object is kept alive,

@@ -62,7 +62,7 @@ class ReachGuards {
       kType,        // The class by value whose guards these are.
       kImplicit,    // An attribute of a class that is not written.
       kNamespace,   // A globals dict.
-      kObject,      // An object without content of its own: a cell, a dict.
+      kObject,      // A cell or dict; the guards of its content follow.
     };
     Kind kind = Kind::kAbsent;
     bool is_shared = false;  // kConstant: written once; later uses are references.

@@ -18,8 +18,8 @@ namespace waybill::py {
 
 namespace {
 
-constexpr Py_ssize_t kMaxConstant = 1024;  // Length of text and bytes.
-constexpr int kMaxTypeDepth = 8;           // The nesting of generic types.
+constexpr Py_ssize_t kMaxConstantLength = 1024;  // Of text and bytes.
+constexpr int kMaxTypeDepth = 8;                 // The nesting of generic types.
 
 // The mapping of a mapping proxy, which only tp_traverse shows. Null if the proxy
 // refers to several objects.
@@ -29,7 +29,7 @@ PyObject* mapping_of(PyObject* proxy) {
 }
 
 Ref own_attribute(PyObject* object, const char* text) {
-  // Not by getattr, which for an alias may read from the aliased class.
+  // Avoids getattr, which for an alias may read from the aliased class.
   return steal_unless(PyExc_AttributeError,
                       PyObject_GenericGetAttr(object, interned(text).get()));
 }
@@ -94,8 +94,8 @@ Ref call_reducer(PyObject* reducer, PyObject* object) {
   return steal_unless(PyExc_Exception, PyObject_CallOneArg(reducer, object));
 }
 
-// What the reducer of a type of typing returns, found as the encoder finds it. Null if
-// the reducer belongs neither to waybill nor to copyreg or typing.
+// Calls the reducer of an object of typing, which is found as the encoder finds it.
+// Null if the reducer belongs neither to waybill nor to copyreg or typing.
 Ref answer_of_typing(const State& state, PyObject* object) {
   auto* type = type_of(object);
   Ref reducer = Ref::share(raw_get(state.dispatch_table.get(), type));
@@ -151,7 +151,7 @@ GlobalName place_of_sentinel(const State& state, PyObject* object) {
 }
 
 // The place of a sentinel of dataclasses.
-GlobalName place_in_module(const State& state, PyObject* object) {
+GlobalName place_of_dataclass_sentinel(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const Ref type_name = Ref::steal(PyType_GetName(type));
   PyObject* row = raw_get(state.named_reducers.get(), type_name.get());
@@ -176,8 +176,9 @@ bool is_text_or_none(PyObject* object) {
 }
 
 bool is_constant(PyObject* object) {
-  if (PyUnicode_CheckExact(object)) return PyUnicode_GET_LENGTH(object) <= kMaxConstant;
-  if (PyBytes_CheckExact(object)) return PyBytes_GET_SIZE(object) <= kMaxConstant;
+  if (PyUnicode_CheckExact(object))
+    return PyUnicode_GET_LENGTH(object) <= kMaxConstantLength;
+  if (PyBytes_CheckExact(object)) return PyBytes_GET_SIZE(object) <= kMaxConstantLength;
   return is_simple(object) || object == Py_Ellipsis || object == Py_NotImplemented ||
          (PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) == 0);
 }
@@ -267,7 +268,7 @@ ReducedForm reduced_form_of(const State& state, PyObject* object) {
   if (GlobalName place = place_of_sentinel(state, object); place.module) {
     return {{}, place};
   }
-  return {{}, place_in_module(state, object)};
+  return {{}, place_of_dataclass_sentinel(state, object)};
 }
 
 Py_ssize_t item_count(PyObject* container) {

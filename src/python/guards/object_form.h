@@ -24,7 +24,7 @@ bool is_text_or_none(PyObject* object);
 // Whether guards compare an object by type and value: a number, a singleton, or text or
 // bytes that are short enough to be held.
 bool is_constant(PyObject* object);
-// Whether two constants are written alike.
+// Whether two constants are written as the same bytes.
 bool is_same_constant(PyObject* a, PyObject* b);
 
 // A copy of text or bytes. Guards hold it in order not to keep a reference to the leaf.
@@ -36,8 +36,8 @@ bool is_guarded_container(PyObject* value);
 // Whether the program has registered a reducer for the type of an object.
 bool is_reduced_by_user(const State& state, PyObject* object);
 
-// Whether a class or function still has this module and name. Of what is written in C,
-// only the module of a function can change.
+// Whether a class or function still has this module and name. Of classes and functions
+// in C, only the module of a function can change.
 bool has_recorded_name(const State& state, PyObject* object, PyObject* module,
                        PyObject* name);
 

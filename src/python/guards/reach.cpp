@@ -8,7 +8,7 @@
 
 namespace waybill::py {
 
-// Values are views of an empty dict, which fields without metadata share, and empty
+// True for views of an empty dict, which fields without metadata share, and for empty
 // dicts in calls.
 bool ReachVisitor::is_value(PyObject* object) const {
   if (Py_IS_TYPE(object, &PyDictProxy_Type)) return PyObject_Size(object) == 0;

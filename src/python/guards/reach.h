@@ -25,7 +25,7 @@ namespace waybill::py {
 // An object that the rest of a payload may refer to, and its key in the memo.
 struct VisitedObject {
   std::uintptr_t key = 0;
-  Ref object;  // Null for the dict of an instance: another reference would show.
+  Ref object;  // Null for an instance's dict: its references are counted.
   enum class Kind : std::uint8_t {
     kObject,
     kName,        // The object travels as a name.
@@ -62,9 +62,9 @@ class ReachVisitor {
     }
     return kNoIndex;
   }
-  bool add_visited(std::uintptr_t key, PyObject* holder, Kind kind = Kind::kObject) {
+  bool add_visited(std::uintptr_t key, PyObject* object, Kind kind = Kind::kObject) {
     if (visited_.size() == kMaxObjects) return false;
-    visited_.push_back({key, Ref::share(holder), kind});
+    visited_.push_back({key, Ref::share(object), kind});
     return true;
   }
   bool add_visited(PyObject* object, Kind kind) {
@@ -81,7 +81,7 @@ class ReachVisitor {
   // that name, whatever its __module__ is.
   bool has_class_beside_function() const;
   // The next object whose own parts are walked; null if there is none.
-  PyObject* next_walked() {
+  PyObject* next_to_walk() {
     while (next_ != visited_.size()) {
       const VisitedObject& one = visited_[next_++];
       if (one.kind == Kind::kWalked) return one.object.get();
@@ -99,7 +99,7 @@ class ReachVisitor {
 
   CodeInfos& infos_;
   VisitedObjects& visited_;
-  std::size_t next_ = 0;  // Where next_walked() continues.
+  std::size_t next_ = 0;  // Where next_to_walk() continues.
 };
 
 bool is_same_text(PyObject* a, PyObject* b);
@@ -117,8 +117,8 @@ bool has_class_dict(const State& state, PyFunctionObject* function);
 bool is_dict_of(PyObject* type, PyObject* dict);
 // From 3.14 on: evaluates the annotations of a class if they travel evaluated.
 void evaluate_annotations(const State& state, PyObject* type);
-// Whether `name` is an annotation attribute in which the annotations of a class with
-// this dict do not travel.
+// Whether `name` is an attribute for annotations that is not sent with a class with
+// this dict: its annotations travel either evaluated or as __annotate_func__.
 bool is_unsent_annotations(const State& state, PyObject* dict, PyObject* name);
 
 // Visits the globals that code names, except those that every namespace has.
@@ -177,7 +177,7 @@ bool walk_annotations(const State& state, PyObject* object, Visitor& visitor) {
   if (!visitor.visit_object(evaluated.get()) || !walk_dict(evaluated.get(), visitor)) {
     return false;
   }
-  // Readers of the annotations use those of the wrapped function.
+  // get_type_hints() uses the globals of the wrapped function.
   if (has_wrapped_function(state, f)) return true;
   const Ref values = Ref::steal(PyDict_Values(evaluated.get()));
   for (PyObject* text : items_of(values.get())) {
@@ -282,7 +282,7 @@ bool walk_reach(const State& state, PyObject* root, Visitor& visitor) {
       !visitor.add_visited(root, VisitedObject::Kind::kWalked)) {
     return false;
   }
-  while (PyObject* object = visitor.next_walked()) {
+  while (PyObject* object = visitor.next_to_walk()) {
     // Functions that a method wraps are methods, too.
     if (object != root) visitor.enter_class();
     const bool can_continue = PyType_Check(object)

@@ -12,7 +12,7 @@
 namespace waybill::py {
 
 // Allocates from a fixed buffer, which is freed as a whole. Allocations that do not fit
-// use operator new. For one thread.
+// use operator new. Not thread-safe.
 class Arena {
  public:
   Arena() = default;

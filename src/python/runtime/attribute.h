@@ -22,11 +22,11 @@ inline Ref get_attribute(PyObject* object, const Ref& name) {
   return Ref::steal(PyObject_GetAttr(object, name.get()));
 }
 
-// Clears the current error if it is of this kind, and throws PyError for any other. For
-// C functions that fail when there is nothing to find.
-inline void ignore_error(PyObject* kind) {
+// Clears the current error if it is an `exception_type`, and throws PyError for any
+// other. For C functions that raise when they find nothing.
+inline void ignore_error(PyObject* exception_type) {
   if (!PyErr_Occurred()) return;
-  if (!PyErr_ExceptionMatches(kind)) throw PyError();
+  if (!PyErr_ExceptionMatches(exception_type)) throw PyError();
   PyErr_Clear();
 }
 
@@ -61,8 +61,8 @@ inline Ref instance_dict(PyObject* object) {
   return steal_unless(PyExc_AttributeError, PyObject_GenericGetDict(object, nullptr));
 }
 
-// The version of a type. A look-up of `name` assigns one if there is none; 0 if the
-// type cannot have one. Not by getattr, which would call the metaclass and descriptors.
+// The version of a type. Looking up `name` assigns a version if there is none; 0 if the
+// type cannot have one. Calls neither the metaclass nor descriptors, as getattr would.
 inline std::uint32_t assigned_version(PyTypeObject* type, PyObject* name) {
   if (const std::uint32_t version = type_version(type)) return version;
   if (_PyType_Lookup(type, name) == nullptr) PyErr_Clear();

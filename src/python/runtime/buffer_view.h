@@ -49,13 +49,13 @@ class BufferView {
     return view_.format != nullptr && PyBuffer_IsContiguous(&view_, 'C') == 0;
   }
 
-  // An object with the same bytes in one dimension, which keeps them alive.
+  // A one-dimensional object with the same bytes, which it keeps alive.
   Ref flat() const {
     const Ref held = Ref::steal(PyPickleBuffer_FromObject(view_.obj));
     Ref flat = Ref::steal(PyObject_CallMethod(held.get(), "raw", nullptr));
     const Py_buffer* shown = PyMemoryView_GET_BUFFER(flat.get());
     if (shown->buf == view_.buf && shown->len == view_.len) return flat;
-    return Ref::steal(  // The exporter returns other memory each time.
+    return Ref::steal(  // This exporter returns new memory for each request.
         PyBytes_FromStringAndSize(static_cast<const char*>(view_.buf), view_.len));
   }
 

@@ -21,11 +21,11 @@ CodeKey code_key(const ContentHash& body, std::string_view file, BytesView lines
 std::size_t CodeCache::slot_of(const CodeKey& key) {
   std::uint64_t body = 0;
   std::memcpy(&body, key.body.data(), sizeof body);
-  return (body ^ key.place) % kMaxEntries;
+  return (body ^ key.location_hash) % kMaxEntries;
 }
 
 Ref CodeCache::find(const CodeKey& key) const {
-  if (!is_used_) return {};
+  if (!is_enabled_) return {};
   const Entry& entry = entries_[slot_of(key)];
   return entry.code && entry.key == key ? weakly_referenced(entry.code.get()) : Ref();
 }
@@ -36,7 +36,7 @@ bool CodeCache::was_received(const CodeKey& key) const {
 }
 
 void CodeCache::add(const CodeKey& key, PyObject* code) {
-  if (!is_used_) return;
+  if (!is_enabled_) return;
   // Received code that is sent on stays held.
   const Entry& present = entries_[slot_of(key)];
   if (present.was_received && present.key == key && find(key).get() == code) return;
@@ -45,8 +45,8 @@ void CodeCache::add(const CodeKey& key, PyObject* code) {
 }
 
 void CodeCache::hold(const CodeKey& key, PyObject* code, std::size_t size) {
-  if (!is_used_) return;
-  const bool is_held = size <= kMaxBytesOfOne;
+  if (!is_enabled_) return;
+  const bool is_held = size <= kMaxBytesPerEntry;
   put({key, weak_reference(code), is_held ? Ref::share(code) : Ref(),
        is_held ? size : 0, true});
 }

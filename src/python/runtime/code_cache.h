@@ -14,27 +14,27 @@
 namespace waybill::py {
 
 // Identifies code objects with equal bodies, including nested code, and equal source
-// locations.
+// locations (file and lines).
 struct CodeKey {
   ContentHash body{};
-  std::uint64_t place = 0;  // Hash of the file and its lines.
+  std::uint64_t location_hash = 0;
 
   friend bool operator==(const CodeKey&, const CodeKey&) = default;
 };
 
-// `file`: in UTF-8; `lines`: the rest of its source location.
+// `file`: in UTF-8; `lines`: the rest of the source location.
 CodeKey code_key(const ContentHash& body, std::string_view file, BytesView lines);
 
 // Code objects that were sent or received recently. Code that is received again need
 // not be built again, and code that returns to its sender is the original object.
-// Received code is held, because a worker drops each task when it is done; sent code is
-// found while it lives. Code objects refer to constants only, to no module and no
-// globals. Bounded by entries and by bytes of code bodies. Needs the GIL.
+// Received code is kept alive, because a worker drops each task when it is done. Sent
+// code is only weakly referenced. Code objects refer to constants only, to no module
+// and no globals. Bounded by entries and by bytes of code bodies. Needs the GIL.
 class CodeCache {
  public:
   static constexpr std::size_t kMaxEntries = 1024;
   static constexpr std::size_t kMaxHeldBytes = 16 << 20;
-  static constexpr std::size_t kMaxBytesOfOne = kMaxHeldBytes / 16;
+  static constexpr std::size_t kMaxBytesPerEntry = kMaxHeldBytes / 16;
 
   // Null if there is none.
   Ref find(const CodeKey& key) const;
@@ -49,7 +49,7 @@ class CodeCache {
   std::size_t held_count() const;
   std::size_t held_bytes() const { return held_bytes_; }
   // Turns the cache on or off. While it is off, it finds and adds nothing.
-  void use(bool is_used) { is_used_ = is_used; }
+  void set_enabled(bool is_enabled) { is_enabled_ = is_enabled; }
 
  private:
   struct Entry {
@@ -67,7 +67,7 @@ class CodeCache {
   Entries entries_;
   std::size_t held_bytes_ = 0;
   std::size_t next_to_drop_ = 0;
-  bool is_used_ = true;
+  bool is_enabled_ = true;
 };
 
 }  // namespace waybill::py

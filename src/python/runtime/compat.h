@@ -68,7 +68,7 @@ inline int code_set_extra(PyObject* code, Py_ssize_t index, void* extra) {
 // standard library are static and shared between interpreters, extras included, so only
 // the main interpreter may store extras. In a free-threaded build two threads may store
 // extras on one code object at once.
-inline bool code_extra_is_safe() {
+inline bool can_store_code_extras() {
 #ifdef Py_GIL_DISABLED
   return false;
 #elif PY_VERSION_HEX >= 0x030C0000
@@ -196,7 +196,7 @@ inline Ref exchange_globals(PyObject* function, PyObject* globals) {
   auto* own = as_function(function);
   Ref old = Ref::steal(std::exchange(own->func_globals, Ref::share(globals).release()));
   PyObject* defaults = own->func_defaults == nullptr ? Py_None : own->func_defaults;
-  check(PyFunction_SetDefaults(function, defaults));  // Ends specialization.
+  check(PyFunction_SetDefaults(function, defaults));  // Resets specialization.
   return old;
 }
 
@@ -242,7 +242,8 @@ inline std::uint32_t type_version(PyTypeObject* type) {
   return type->tp_version_tag;
 }
 
-// The offset, in instances, of the slot that a descriptor accesses; 0 for others.
+// The offset, in instances, of the slot that a descriptor accesses; 0 if it accesses
+// none.
 inline Py_ssize_t offset_of_member(PyObject* descriptor) {
   if (!Py_IS_TYPE(descriptor, &PyMemberDescr_Type)) return 0;
   const auto* member = reinterpret_cast<PyMemberDescrObject*>(descriptor)->d_member;
@@ -342,7 +343,8 @@ inline Ref weakly_referenced(PyObject* reference) {
 // ---- Dicts -----------------------------------------------------------------------
 
 #if PY_VERSION_HEX >= 0x030D0000
-// Exported, but in no header. Weak, so that the extension loads if it is removed.
+// CPython exports this function, but declares it in no header. Weak, so that the
+// extension still loads if CPython removes it.
 extern "C" PyObject* _PyDict_NewPresized(Py_ssize_t) __attribute__((weak));
 #endif
 

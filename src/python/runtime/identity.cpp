@@ -64,10 +64,10 @@ Ref own_id(const State& state, PyObject* object) {
   return call_method(state.tracker.get(), state.names.id_of, object);
 }
 
-Ref text_id_of(const State& state, PyObject* type, bool is_asked) {
-  if (!is_asked && PyDict_GET_SIZE(state.text_ids.get()) == 0) return {};
+Ref text_id_of(const State& state, PyObject* type, bool can_compute) {
+  if (!can_compute && PyDict_GET_SIZE(state.text_ids.get()) == 0) return {};
   return null_if_none(call_method(state.tracker.get(), state.names.text_id_of, type,
-                                  is_asked ? Py_True : Py_False));
+                                  can_compute ? Py_True : Py_False));
 }
 
 // Objects with equal content have equal ids. In one payload the second object gets the
@@ -90,7 +90,7 @@ Ref ObjectIds::id_of(const State& state, PyObject* object) {
   Ref id = own_id(state, object);
   if (!PyType_Check(object)) id = distinguish(std::move(id), object);
   if (object_with_id(state, id.get()).get() != object) {
-    call_method(state.tracker.get(), state.names.sent, id.get(), object);
+    call_method(state.tracker.get(), state.names.record_sent, id.get(), object);
   }
   return id;
 }

@@ -19,9 +19,9 @@ Ref object_with_id(const State& state, PyObject* id);
 // The object with this id if it is complete, else null.
 Ref identified_object(const State& state, PyObject* id);
 
-// The tracker's entry for an object: reference, id, whether this process is its home,
-// and the distance of the id from the hash of its content. Borrowed; null if there is
-// none.
+// The tracker's entry for an object: weak reference, id, whether this process is its
+// home, and how far the id was incremented from the hash of its content to be unique.
+// Borrowed; null if there is none.
 PyObject* tracked_entry(const State& state, PyObject* object);
 
 // Whether an object was sent or received with an id.
@@ -40,9 +40,9 @@ bool is_home(const State& state, PyObject* type);
 // The id of an object. Does not mark it as sent.
 Ref own_id(const State& state, PyObject* object);
 
-// The source id of a class; null if it has none. The id is that with which the class
-// was received or, with `is_asked`, is computed from its source. May run Python code.
-Ref text_id_of(const State& state, PyObject* type, bool is_asked);
+// The source id of a class: the one with which it was received or, if `can_compute`,
+// the one computed from its source. Null if there is none. May run Python code.
+Ref text_id_of(const State& state, PyObject* type, bool can_compute);
 
 // The ids in one payload.
 class ObjectIds {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Maps the objects that a payload has to their offsets.
+// Maps the objects that are written to a payload to their offsets.
 
 #include <Python.h>
 
@@ -12,10 +12,10 @@
 namespace waybill::py {
 
 struct MemoEntry {
-  std::uintptr_t key = 0;  // The object's address, or a tagged one (namespaces).
+  std::uintptr_t key = 0;  // See key_of() and key_of_namespace(); 0: unused.
   std::uint64_t offset = 0;
   std::uint32_t reference = 0;  // 1 + its number among the shared objects, or 0.
-  bool is_created = false;      // Readers have created it; see NodeTag::kObject.
+  bool is_created = false;      // Readers can refer to it; see NodeTag::kObject.
 };
 
 inline std::uintptr_t key_of(PyObject* object) {
@@ -34,8 +34,8 @@ class Memo {
   // The table is allocated in `arena`, unless that is null.
   explicit Memo(Arena* arena = nullptr) : slots_(arena) {}
 
-  // From now on also finds the entries of `below`; changes affect only copies of them.
-  // `below` must outlive this and must not change.
+  // From now on this memo also finds the entries of `below`. Changes affect only copies
+  // of these entries. `below` must outlive this and must not change.
   void lay_on(const Memo& below) { below_ = &below; }
 
   MemoEntry* find(std::uintptr_t key);

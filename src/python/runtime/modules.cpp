@@ -41,7 +41,7 @@ PyObject* name_where(const State& state, PyObject* dict, Predicate is_wanted) {
 Ref raw_step(const State& state, PyObject* owner, PyObject* name) {
   if (PyModule_Check(owner)) return Ref::share(look_up_in(state, owner, name));
   if (!PyType_Check(owner)) {
-    // For neither modules nor classes, getattr is the only way.
+    // Attributes of other objects can only be read by getattr.
     return steal_unless(PyExc_AttributeError, PyObject_GetAttr(owner, name));
   }
   Ref value = Ref::share(raw_get(as_type(owner), name));
@@ -68,7 +68,7 @@ Ref follow(const State& state, PyObject* module, PyObject* path) {
   return owner;
 }
 
-// The place of a top-level class that has another name in its module.
+// The place of a top-level class whose name in its module is not its __qualname__.
 GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_name,
                         PyObject* path) {
   if (!PyUnicode_Check(module_name) || is_main(state, module_name)) return {};
@@ -80,7 +80,7 @@ GlobalName find_renamed(const State& state, PyObject* type, PyObject* module_nam
 }
 
 // Name and spec of the module that a finder finds: the module itself, or the package
-// that makes it. Null if there is none.
+// that creates it. Null if there is none.
 struct Origin {
   Ref name;
   PyObject* spec = nullptr;
@@ -318,8 +318,8 @@ GlobalName find_type(const State& state, PyTypeObject* type) {
     return found;
   }
   // Builtin types that builtins does not have, such as that of functions, are in
-  // `types`. A metaclass may make its classes unhashable, but not one of a builtin
-  // type.
+  // `types`. A metaclass may make its classes unhashable, but no builtin type has such
+  // a metaclass.
   if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
   PyObject* name = raw_get(state.named_types.get(), object);
   if (name == nullptr) return {};
@@ -332,11 +332,11 @@ LazyTarget lazy_target(PyObject* placeholder) {
   // attribute of its target.
   PyTypeObject* type = Py_TYPE(placeholder);
   PyObject* attribute = nullptr;
-  for (PyObject* at = placeholder;;) {
+  for (PyObject* current = placeholder;;) {
     PyObject* inner = nullptr;
     PyObject* text = nullptr;
     bool has_list = false;
-    for (PyObject* object : referents_of(at)) {
+    for (PyObject* object : referents_of(current)) {
       if (Py_TYPE(object) == type && inner == nullptr) inner = object;
       if (PyUnicode_Check(object) && text == nullptr) text = object;
       has_list = has_list || PyTuple_Check(object);
@@ -344,7 +344,7 @@ LazyTarget lazy_target(PyObject* placeholder) {
     if (text == nullptr) return {};
     if (inner != nullptr) {
       if (attribute == nullptr) attribute = text;
-      at = inner;
+      current = inner;
       continue;
     }
     if (attribute == nullptr) return {Ref::share(text), {}, Ref::share(text)};
@@ -389,8 +389,9 @@ PyObject* importable_name(const State& state, PyObject* module, PyObject* loaded
   PyObject* name = module_name(state, module, loaded);
   if (name == nullptr || is_main(state, name)) return nullptr;
   const Origin origin = origin_of(state, module, name, loaded);
-  const bool is_lost = origin.spec == nullptr ||
-                       raw_get(state.lost.get(), origin.name.get()) == origin.spec;
+  const bool is_lost =
+      origin.spec == nullptr ||
+      raw_get(state.unfindable_modules.get(), origin.name.get()) == origin.spec;
   return is_lost ? nullptr : name;
 }
 
@@ -399,7 +400,7 @@ bool is_findable(const State& state, PyObject* module) {
   PyObject* name = look_up_in(state, module, state.names.name.get());
   PyObject* own_spec = spec_of(state, module);
   if (name != nullptr && PyUnicode_Check(name) && own_spec != nullptr &&
-      raw_get(state.found.get(), name) == own_spec) {
+      raw_get(state.findable_modules.get(), name) == own_spec) {
     return true;
   }
   PyObject* loaded = sys_modules(state);
@@ -407,13 +408,17 @@ bool is_findable(const State& state, PyObject* module) {
   if (name == nullptr || is_main(state, name)) return false;
   const Origin origin = origin_of(state, module, name, loaded);
   if (origin.spec == nullptr) return false;
-  if (raw_get(state.found.get(), origin.name.get()) == origin.spec) return true;
-  if (raw_get(state.lost.get(), origin.name.get()) == origin.spec) return false;
+  if (raw_get(state.findable_modules.get(), origin.name.get()) == origin.spec) {
+    return true;
+  }
+  if (raw_get(state.unfindable_modules.get(), origin.name.get()) == origin.spec) {
+    return false;
+  }
   const Ref spec = Ref::share(origin.spec);
   const Ref answer = call(state.is_found.get(), origin.name.get(), spec.get());
   const bool is_found = answer.get() == Py_True;
-  check(PyDict_SetItem((is_found ? state.found : state.lost).get(), origin.name.get(),
-                       spec.get()));
+  const Ref& answers = is_found ? state.findable_modules : state.unfindable_modules;
+  check(PyDict_SetItem(answers.get(), origin.name.get(), spec.get()));
   return is_found;
 }
 

@@ -81,11 +81,11 @@ inline PyObject* importable_name(const State& state, PyObject* module) {
 // The module with this dict, found by the name or the __spec__ in it; null if none.
 PyObject* module_of_dict(const State& state, PyObject* dict);
 
-// The last part of a type's own name; for types in C without a new str each time.
+// The last part of a type's tp_name. For static types the str is cached.
 Ref name_of_type(const State& state, PyTypeObject* type);
 
 // The name of a type's module, without running code of a metaclass: `__module__` in its
-// dict or, for types in C without one, the head of its own name.
+// dict or, for C types without one, the part of tp_name before the last dot.
 Ref module_of_type(const State& state, PyTypeObject* type);
 
 // ---- Places of objects --------------------------------------------------------------
@@ -114,8 +114,8 @@ GlobalName find_in_module(const State& state, PyObject* type, PyObject* module);
 // alphabetical order is chosen, independently of the order of imports.
 GlobalName find_anywhere(const State& state, PyObject* object, PyObject* path);
 
-// find_global() in a module that no import finds: that of the script, or one that a
-// program has made.
+// Like find_global(), but only in a module that no import finds: __main__, or a module
+// that a program has made.
 GlobalName find_unimportable(const State& state, PyObject* object,
                              PyObject* module_name, PyObject* path);
 
@@ -125,18 +125,18 @@ Ref find_by_path(const State& state, PyObject* module_name, PyObject* path);
 // The name, an identifier, under which a dict has this object; null if none.
 PyObject* name_in(PyObject* dict, PyObject* object);
 
-// The place, in an extension, of a module that the extension has made and that no
-// import finds. Found by the classes of the module.
+// The place of a module that an extension has made as an attribute of itself, so that
+// no import finds it. The classes of the module name the extension.
 GlobalName find_inner_module(const State& state, PyObject* module);
 
 // find_global() for a function or class, by its own __module__ and __qualname__. A
 // class may also have another name in its module, as typing._TypedDict does.
 GlobalName find_function(const State& state, PyObject* function);
 GlobalName find_type(const State& state, PyTypeObject* type);
-// find_global() for a class, a function in Python, or a function in C of a module, by
-// its own names.
+// find_global() for a class, a Python function, or a C function of a module, by its own
+// module and name.
 GlobalName find_by_own_name(const State& state, PyObject* object);
-// find_global() for a method of a type in C, such as tuple.__new__.
+// find_global() for a method of a static C type, such as tuple.__new__.
 GlobalName find_in_type(const State& state, PyObject* object);
 
 // The name of a builtin type under which builtins has it, such as `object`; null for

@@ -37,8 +37,8 @@ inline std::span<PyObject* const> items_of(PyObject* sequence) {
           static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence))};
 }
 
-// The MRO of a type, which is its first item.
-inline std::span<PyTypeObject* const> order_of(PyTypeObject* type) {
+// The MRO of a type; its first item is the type itself.
+inline std::span<PyTypeObject* const> mro_of(PyTypeObject* type) {
   const auto items = items_of(type->tp_mro);
   return {reinterpret_cast<PyTypeObject* const*>(items.data()), items.size()};
 }
@@ -150,13 +150,13 @@ inline bool is_simple(PyObject* object) {
 }
 
 // Shorter text and bytes are not shared: a reference to them would save little.
-inline constexpr Py_ssize_t kSharedLength = 64;
+inline constexpr Py_ssize_t kMinSharedLength = 64;
 
 // Whether a leaf is long enough to be shared by identity.
 inline bool is_long_leaf(PyObject* object) {
   if (PyUnicode_CheckExact(object))
-    return PyUnicode_GET_LENGTH(object) >= kSharedLength;
-  return PyBytes_CheckExact(object) && PyBytes_GET_SIZE(object) >= kSharedLength;
+    return PyUnicode_GET_LENGTH(object) >= kMinSharedLength;
+  return PyBytes_CheckExact(object) && PyBytes_GET_SIZE(object) >= kMinSharedLength;
 }
 
 }  // namespace waybill::py

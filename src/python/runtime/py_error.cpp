@@ -19,21 +19,21 @@ Ref text(std::string_view view) {
       view.data(), static_cast<Py_ssize_t>(view.size()), "backslashreplace"));
 }
 
-Ref LateHelpers::* exception_of(ErrorCode code) {
+Ref LazyHelpers::* exception_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::kPythonMismatch:
-      return &LateHelpers::python_mismatch_error;
+      return &LazyHelpers::python_mismatch_error;
     case ErrorCode::kRefused:
-      return &LateHelpers::policy_error;
+      return &LazyHelpers::policy_error;
     case ErrorCode::kBadSignature:
     case ErrorCode::kBadKey:
-      return &LateHelpers::signature_error;
+      return &LazyHelpers::signature_error;
     default:
-      return &LateHelpers::decode_error;
+      return &LazyHelpers::decode_error;
   }
 }
 
-// Raises `type` with a message, attributes, and a cause that may be null.
+// Raises `exception` with attributes, and with a cause that may be null.
 [[noreturn]] void raise_with(
     const Ref& exception, const Ref& cause,
     std::initializer_list<std::pair<const char*, PyObject*>> attributes) {
@@ -54,7 +54,7 @@ void raise(const State& state, const Error& error) {
 void raise_decode(const State& state, ErrorCode code, std::size_t offset,
                   std::string detail) {
   const Ref cause = take_error();
-  PyObject* type = late(state, exception_of(code));
+  PyObject* type = lazy_helper(state, exception_of(code));
   Ref message = text(to_string(Error{code, offset, std::move(detail)}));
   Ref name = text(name_of(code));
   Ref position = Ref::steal(PyLong_FromSize_t(offset));
@@ -75,7 +75,7 @@ void raise_encode(const State& state, const Culprit& culprit, std::string_view r
                        text(culprit.expression), text(culprit.function),
                        text(culprit.file),       text(culprit.remedy)};
   const Ref line = Ref::steal(PyLong_FromUnsignedLong(culprit.line));
-  raise_with(call(late(state, &LateHelpers::make_encode_error), message.get(),
+  raise_with(call(lazy_helper(state, &LazyHelpers::make_encode_error), message.get(),
                   cause == nullptr ? Py_None : cause),
              Ref::share(cause),
              {{"path", texts[0].get()},
@@ -109,18 +109,20 @@ void raise_missing(const State& state, PyObject* module_name,
   sentence += "; ";
   std::string advice = advice_on_versions(module_name);
   if (advice.empty()) {
-    const Ref hint = call(late(state, &LateHelpers::advice), module_name, environment);
+    const Ref hint =
+        call(lazy_helper(state, &LazyHelpers::advice), module_name, environment);
     advice = PrintableText(hint.get()).view();
   }
   sentence += advice;
   Ref message = text(sentence);
-  // The missing module may be a parent package, or one that the module imports.
-  // Python 3.15 cannot print the error of a module whose package is missing.
+  // The missing module may be a parent package, or one that the module imports. Python
+  // 3.15 cannot print an error that names a module whose package is missing.
   const Ref missing =
       cause ? attribute_or_null(cause.get(), state.names.name_plain) : Ref();
   const bool has_name = missing && PyUnicode_Check(missing.get());
-  raise_with(call(late(state, &LateHelpers::missing_module_error), message.get()),
-             cause, {{"name", has_name ? missing.get() : module_name}});
+  raise_with(
+      call(lazy_helper(state, &LazyHelpers::missing_module_error), message.get()),
+      cause, {{"name", has_name ? missing.get() : module_name}});
 }
 
 }  // namespace waybill::py

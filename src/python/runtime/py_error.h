@@ -20,7 +20,8 @@ struct State;
 // Thrown if and only if a Python error is set. Carries nothing.
 struct PyError {};
 
-// For C functions that return -1 with an error set.
+// Returns `result`, or throws PyError if it is negative. For C functions that return -1
+// with an error set.
 inline int check(int result) {
   if (result < 0) throw PyError();
   return result;
@@ -44,13 +45,13 @@ T require(const State& state, Result<T> result) {
 // raise() for an error with these parts.
 [[noreturn]] void raise_decode(const State& state, ErrorCode code, std::size_t offset,
                                std::string detail);
-// The object that cannot travel, as an EncodeError describes it. The attributes of the
+// The object that cannot be sent, as an EncodeError describes it. The attributes of the
 // exception have the same names, except that `short_path` is `short`.
 struct Culprit {
   std::string path;  // From the root, without the type.
   std::string short_path;
-  bool evaluates = true;  // Whether Python evaluates the path to the object.
-  std::string type;       // Empty if the path is not that of an object.
+  bool evaluates = true;  // The path is an expression for the object in Python.
+  std::string type;       // Empty if the path does not lead to an object.
   std::string expression, function, file;  // The code that refers to it; may be empty.
   std::uint32_t line = 0;
   std::string remedy;  // May be empty.

@@ -71,7 +71,7 @@ constexpr NameRow kNames[] = {
     {&Names::text_id_of, "text_id_of"},
     {&Names::find_by_text, "find_by_text"},
     {&Names::set_text_id, "set_text_id"},
-    {&Names::sent, "sent"},
+    {&Names::record_sent, "record_sent"},
     {&Names::fget, "fget"},
     {&Names::fset, "fset"},
     {&Names::fdel, "fdel"},
@@ -117,7 +117,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::stand_in_answer, "waybill._reducers", "stand_in_answer"},
     {&State::reduce_without_class, "waybill._reducers", "reduce_without_class"},
     {&State::class_parts, "waybill._classes.parts", "class_parts"},
-    {&State::implicit_attributes, "waybill._classes.parts", "GIVEN"},
+    {&State::implicit_attributes, "waybill._classes.parts", "IMPLICIT_ATTRIBUTES"},
     {&State::make_class, "waybill._classes.making", "make_class"},
     {&State::set_class_attribute, "waybill._classes.making", "set_class_attribute"},
     {&State::finish_class, "waybill._classes.making", "finish_class"},
@@ -130,42 +130,42 @@ constexpr HelperRow kHelpers[] = {
     {&State::is_local, "waybill._modules.by_value", "is_local"},
     {&State::is_found, "waybill._modules.by_value", "is_found"},
     {&State::registered, "waybill._modules.by_value", "REGISTERED"},
-    {&State::load_late, "waybill._api.lazy", "load"},
+    {&State::load_lazily, "waybill._api.lazy", "load"},
 };
 
-struct LateRow {
-  Ref LateHelpers::* field;
+struct LazyRow {
+  Ref LazyHelpers::* field;
   const char* module;
   const char* name;
 };
 
-constexpr LateRow kLateHelpers[] = {
-    {&LateHelpers::error, "_api.errors", "Error"},
-    {&LateHelpers::encode_error, "_api.errors", "EncodeError"},
-    {&LateHelpers::decode_error, "_api.errors", "DecodeError"},
-    {&LateHelpers::python_mismatch_error, "_api.errors", "PythonMismatchError"},
-    {&LateHelpers::missing_module_error, "_api.errors", "MissingModuleError"},
-    {&LateHelpers::policy_error, "_api.errors", "PolicyError"},
-    {&LateHelpers::signature_error, "_api.errors", "SignatureError"},
-    {&LateHelpers::make_encode_error, "_api.errors", "make_encode_error"},
-    {&LateHelpers::remedy, "_explain.remedies", "remedy"},
-    {&LateHelpers::shape_of, "_explain.explanation", "shape_of"},
-    {&LateHelpers::complete_error, "_api.errors", "complete"},
-    {&LateHelpers::dumps_with, "_api.functions", "dumps_with"},
-    {&LateHelpers::loads_with, "_api.functions", "loads_with"},
-    {&LateHelpers::prove_source, "_source.extension", "prove"},
-    {&LateHelpers::compile_source, "_source.extension", "compile_source"},
-    {&LateHelpers::keep_source, "_source.shown", "keep_source"},
-    {&LateHelpers::is_from_source, "_source.by_code", "is_from_source"},
-    {&LateHelpers::set_annotations, "_source.extension", "set_annotations"},
-    {&LateHelpers::make_foreign_class, "_source.extension", "make_class"},
-    {&LateHelpers::set_foreign_state, "_source.extension", "set_state"},
-    {&LateHelpers::class_attribute, "_source.extension", "class_attribute"},
-    {&LateHelpers::parts_by_source, "_source.parts", "parts_by_source"},
-    {&LateHelpers::opaque, "_kinds.opaque", "Opaque"},
-    {&LateHelpers::default_renames, "_environment.renames", "KNOWN"},
-    {&LateHelpers::advice, "_environment.hints", "advice"},
-    {&LateHelpers::explain_name, "_environment.hints", "explain"},
+constexpr LazyRow kLazyHelpers[] = {
+    {&LazyHelpers::error, "_api.errors", "Error"},
+    {&LazyHelpers::encode_error, "_api.errors", "EncodeError"},
+    {&LazyHelpers::decode_error, "_api.errors", "DecodeError"},
+    {&LazyHelpers::python_mismatch_error, "_api.errors", "PythonMismatchError"},
+    {&LazyHelpers::missing_module_error, "_api.errors", "MissingModuleError"},
+    {&LazyHelpers::policy_error, "_api.errors", "PolicyError"},
+    {&LazyHelpers::signature_error, "_api.errors", "SignatureError"},
+    {&LazyHelpers::make_encode_error, "_api.errors", "make_encode_error"},
+    {&LazyHelpers::remedy, "_explain.remedies", "remedy"},
+    {&LazyHelpers::shape_of, "_explain.explanation", "shape_of"},
+    {&LazyHelpers::complete_error, "_api.errors", "complete"},
+    {&LazyHelpers::dumps_with, "_api.functions", "dumps_with"},
+    {&LazyHelpers::loads_with, "_api.functions", "loads_with"},
+    {&LazyHelpers::prove_source, "_source.extension", "prove"},
+    {&LazyHelpers::compile_source, "_source.extension", "compile_source"},
+    {&LazyHelpers::keep_source, "_source.shown", "keep_source"},
+    {&LazyHelpers::is_from_source, "_source.by_code", "is_from_source"},
+    {&LazyHelpers::set_annotations, "_source.extension", "set_annotations"},
+    {&LazyHelpers::make_foreign_class, "_source.extension", "make_class"},
+    {&LazyHelpers::set_foreign_state, "_source.extension", "set_state"},
+    {&LazyHelpers::class_attribute, "_source.extension", "class_attribute"},
+    {&LazyHelpers::parts_by_source, "_source.parts", "parts_by_source"},
+    {&LazyHelpers::opaque, "_kinds.opaque", "Opaque"},
+    {&LazyHelpers::default_renames, "_environment.renames", "KNOWN"},
+    {&LazyHelpers::advice, "_environment.hints", "advice"},
+    {&LazyHelpers::explain_name, "_environment.hints", "explain"},
 };
 
 // {type: name} of every type in `types`; the first name counts.
@@ -186,14 +186,14 @@ int for_each(State& state, Function function) {
        {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
         &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
         &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
-        &state.text_ids, &state.empty, &state.empty_dict}) {
+        &state.text_ids, &state.empty_cell_marker, &state.empty_dict}) {
     if (int result = function(*ref)) return result;
   }
   for (const HelperRow& row : kHelpers) {
     if (int result = function(state.*row.field)) return result;
   }
-  for (const LateRow& row : kLateHelpers) {
-    if (int result = function(state.late.*row.field)) return result;
+  for (const LazyRow& row : kLazyHelpers) {
+    if (int result = function(state.lazy_helpers.*row.field)) return result;
   }
   for (const NameRow& row : kNames) {
     if (int result = function(state.names.*row.field)) return result;
@@ -217,8 +217,8 @@ void init_state(State& state) {
     state.has_jit = answer.get() == Py_True;
   }
   state.builtins = Ref::steal(PyImport_ImportModule("builtins"));
-  state.found = Ref::steal(PyDict_New());
-  state.lost = Ref::steal(PyDict_New());
+  state.findable_modules = Ref::steal(PyDict_New());
+  state.unfindable_modules = Ref::steal(PyDict_New());
   state.empty_dict = Ref::steal(PyDict_New());
   Ref copyreg = Ref::steal(PyImport_ImportModule("copyreg"));
   state.dispatch_table = get_attribute(copyreg.get(), "dispatch_table");
@@ -238,16 +238,16 @@ void init_state(State& state) {
   check(magic == -1 ? -1 : 0);
   state.python = {kPythonVersion / 100, kPythonVersion % 100,
                   static_cast<std::uint32_t>(magic) & 0xffff};
-  state.empty = call(as_object(&PyBaseObject_Type));
+  state.empty_cell_marker = call(as_object(&PyBaseObject_Type));
 }
 
-PyObject* late(const State& state, Ref LateHelpers::* helper) {
-  Ref& field = state.late.*helper;
+PyObject* lazy_helper(const State& state, Ref LazyHelpers::* helper) {
+  Ref& field = state.lazy_helpers.*helper;
   if (field) return field.get();
-  for (const LateRow& row : kLateHelpers) {
+  for (const LazyRow& row : kLazyHelpers) {
     if (row.field != helper) continue;
     const Ref module =
-        Ref::steal(PyObject_CallFunction(state.load_late.get(), "s", row.module));
+        Ref::steal(PyObject_CallFunction(state.load_lazily.get(), "s", row.module));
     Ref found = get_attribute(module.get(), row.name);
     // Another thread may have set the field during the import.
     if (!field) field = std::move(found);
@@ -255,8 +255,8 @@ PyObject* late(const State& state, Ref LateHelpers::* helper) {
   return field.get();
 }
 
-bool is_instance_of(const State& state, PyObject* exception, Ref LateHelpers::* type) {
-  return PyErr_GivenExceptionMatches(exception, late(state, type)) != 0;
+bool is_instance_of(const State& state, PyObject* exception, Ref LazyHelpers::* type) {
+  return PyErr_GivenExceptionMatches(exception, lazy_helper(state, type)) != 0;
 }
 
 int traverse_state(State& state, visitproc visitor, void* arg) {

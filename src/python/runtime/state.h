@@ -1,7 +1,7 @@
 #pragma once
 
 // The state of waybill in one interpreter. It belongs to the extension module, or to a
-// value of the embedding program. There is no other state.
+// value of the embedding program. There is no other state per interpreter.
 
 #include <Python.h>
 
@@ -30,25 +30,26 @@ struct Names {
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
-  Ref flags, forc, copy, dtype, names;                // Attributes of arrays.
-  Ref fget, fset, fdel, func;                         // Attributes of wrappers.
-  Ref id_of, text_id_of, sent, claim, close, forget;  // Methods of the tracker.
-  Ref find_by_text, set_text_id;                      // Methods of the tracker.
-  Ref add, add_members, add_module, add_imports, settle, apply, abandon;  // Of a merge.
+  Ref flags, forc, copy, dtype, names;                       // Attributes of arrays.
+  Ref fget, fset, fdel, func;                                // Attributes of wrappers.
+  Ref id_of, text_id_of, record_sent, claim, close, forget;  // Methods of the tracker.
+  Ref find_by_text, set_text_id;                             // Methods of the tracker.
+  // Methods of the merge.
+  Ref add, add_members, add_module, add_imports, settle, apply, abandon;
   Ref waybill_state, wrapped;
 };
 
-// Helpers in Python that late() imports when they are first needed: their modules
-// import slow modules, as exceptions import pickle, or this extension itself.
-struct LateHelpers {
+// Helpers in Python that lazy_helper() imports on first use, because their modules
+// import slow modules, such as pickle, or this extension itself.
+struct LazyHelpers {
   // Exception classes of the Python face.
   Ref error, encode_error, decode_error, python_mismatch_error, missing_module_error,
       policy_error, signature_error;
   Ref make_encode_error;
-  Ref remedy;                  // The remedy for an object that cannot travel.
+  Ref remedy;                  // The remedy for an object that cannot be sent.
   Ref shape_of;                // The size of an array or a data frame, as text.
   Ref complete_error;          // Adds the result of an explanation to an EncodeError.
-  Ref dumps_with, loads_with;  // With options.
+  Ref dumps_with, loads_with;  // dumps() and loads() with options.
   // waybill._source.extension: source of code, and classes from another Python version.
   Ref prove_source, compile_source, set_annotations;
   Ref keep_source, is_from_source;  // Null while no code was received with source.
@@ -62,15 +63,15 @@ struct LateHelpers {
 struct State {
   Names names;
   // waybill._api.lazy.load, and the helpers from the modules that it returned.
-  Ref load_late;
-  mutable LateHelpers late;
+  Ref load_lazily;
+  mutable LazyHelpers lazy_helpers;
   // The dict of `sys`, in which sys.modules is looked up each time.
   Ref sys_dict;
   // The module `builtins`, used if sys.modules has none.
   Ref builtins;
-  // {name: spec} of modules that finders have found, or not found: is_findable().
-  Ref found, lost;
-  Ref empty_dict;  // The argument for empty frozendicts; stays empty.
+  // {name: spec} of the modules for which is_findable() was true, and false.
+  Ref findable_modules, unfindable_modules;
+  Ref empty_dict;  // The argument that makes empty frozendicts; never changed.
   // types.LazyImportType; null before 3.15.
   Ref lazy_import_type;
   // {type: name in `types`} for builtin types that `builtins` does not hold.
@@ -82,12 +83,12 @@ struct State {
   Ref reducers, named_reducers, class_parts;
   Ref implicit_attributes;  // Names of class attributes that Python sets.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
-  // Each of these returns an answer, as a reducer does.
+  // Each of these returns what a reducer returns.
   Ref take_global_apart;     // For a global of a module by value.
   Ref fresh_global;          // For a lock or thread-local of a module by value.
-  Ref reduce_to_name;        // For an object that the module of its class has by name.
+  Ref reduce_to_name;        // For an object that is a global of its class's module.
   Ref reduce_by_type;        // For an object whose __class__ is not its type.
-  Ref with_globals;          // The callable returns its first argument.
+  Ref with_globals;          // Returns its first argument; see DeferredGlobals.
   Ref stand_in_answer;       // For an object of an extension in a package by value.
   Ref reduce_without_class;  // For an instance that is needed before its class exists.
   Ref reduce_by_members;     // For an instance whose class has replaced its __slots__.
@@ -99,8 +100,9 @@ struct State {
   Ref annotation_codes, code_of_annotation;
   Ref self_named;  // Names of types whose instances have __module__ and a name.
   Ref identified;  // Callables of reducers whose results have an id.
-  // waybill._state.merge.Merge. Of waybill._state.baselines: home_state_of; by id of
-  // class, a number that changes with each baseline, and the recently used baselines.
+  // home_state_of() of waybill._state.baselines; waybill._state.merge.Merge; and two
+  // dicts of baselines by the id of the class: a number that changes with each
+  // baseline, and the recently used ones.
   Ref home_state_of, make_merge, class_serials, class_uses;
   // waybill._classes.identity.Tracker, and its dicts: {address: entry}, {id: weak
   // reference}, incomplete objects, and {address: entry} for source ids of classes.
@@ -108,12 +110,12 @@ struct State {
   // The module waybill._modules.by_value, its is_local() and is_found(), and the set of
   // modules that are registered to travel by value.
   Ref modules, is_local, is_found, registered;
-  // waybill._api.configuration.OPTIONS: a dict of the process's own options.
+  // waybill._api.configuration.OPTIONS: the dict of options for the whole process.
   Ref options;
-  // The running Python, which is written into payloads and checked on loading.
+  // The running Python, which is written into envelopes and checked on loading.
   PythonVersion python;
-  // The content of an empty cell while a payload is read.
-  Ref empty;
+  // Marks a cell as empty while a payload is read.
+  Ref empty_cell_marker;
   // The index of CodeInfo in the extras of code objects; -1 if there is none.
   Py_ssize_t code_extra_index = -1;
   // Whether the JIT is on. Frames of compiled code may not own their functions (3.14).
@@ -138,16 +140,16 @@ struct State {
   mutable TypeCache plain_types;
 };
 
-// Sets all members but `late` and those of higher layers, which start() of the
+// Sets all members but `lazy_helpers` and those of higher layers, which start() of the
 // serializer sets. Throws PyError.
 void init_state(State& state);
 
-// A late helper, borrowed from the state. May import modules: no error may be set, and
-// other threads may run.
-PyObject* late(const State& state, Ref LateHelpers::* helper);
+// Returns a lazy helper, borrowed from the state. It may import modules, so no error
+// may be set, and other threads may run meanwhile.
+PyObject* lazy_helper(const State& state, Ref LazyHelpers::* helper);
 
 // Whether an exception, which must not be the current error, is an instance of a class.
-bool is_instance_of(const State& state, PyObject* exception, Ref LateHelpers::* type);
+bool is_instance_of(const State& state, PyObject* exception, Ref LazyHelpers::* type);
 
 // For the module's garbage collector slots.
 int traverse_state(State& state, visitproc visit, void* arg);

@@ -14,7 +14,7 @@
 namespace waybill::py {
 namespace {
 
-constexpr std::size_t kMaxKey = 100;         // Bytes of a key that are shown.
+constexpr std::size_t kMaxKeyBytes = 100;    // Bytes of a key that are shown.
 constexpr Py_ssize_t kMaxItems = 8;          // Items of a tuple that are shown.
 constexpr std::size_t kLongestCached = 128;  // Bytes of a name in an InternTable.
 
@@ -78,8 +78,8 @@ std::string shown_key(PyObject* key) {
     return "<" + std::string(Py_TYPE(key)->tp_name) + ">";
   }
   const std::string text = text_of(repr.get());
-  if (text.size() <= kMaxKey) return text;
-  return text.substr(0, wire::prefix_size(text, kMaxKey)) + "…";
+  if (text.size() <= kMaxKeyBytes) return text;
+  return text.substr(0, wire::prefix_size(text, kMaxKeyBytes)) + "…";
 }
 
 bool is_literal(PyObject* key) {
@@ -93,7 +93,7 @@ bool is_literal(PyObject* key) {
   if (!is_simple(key)) return false;
   const Ref repr = Ref::steal_or_null(PyObject_Repr(key));
   if (!repr) PyErr_Clear();
-  return repr && text_of(repr.get()).size() <= kMaxKey;
+  return repr && text_of(repr.get()).size() <= kMaxKeyBytes;
 }
 
 Ref new_text(std::string_view utf8) {

@@ -40,8 +40,8 @@ std::string_view utf8_of(PyObject* text, Ref& storage);
 // A copy of utf8_of().
 std::string text_of(PyObject* text);
 
-// A dict key for the path of an error: its repr(), cut after 100 bytes, or its type if
-// the repr would run Python code.
+// A dict key as paths in errors show it: its repr(), cut after 100 bytes, or its type
+// if the repr would run Python code.
 std::string shown_key(PyObject* key);
 
 // Whether shown_key() is a literal that Python evaluates to an equal key.

@@ -41,7 +41,7 @@ namespace {
 // Whether a class in the MRO overrides how instances get their state: by __setstate__,
 // or by a __dict__ that is not the interpreter's.
 bool overrides_state(const Names& names, PyTypeObject* type) {
-  for (PyTypeObject* base : order_of(type)) {
+  for (PyTypeObject* base : mro_of(type)) {
     const Ref attributes = type_dict(base);
     PyObject* dict = raw_get(attributes.get(), names.dict.get());
     if (raw_get(attributes.get(), names.setstate.get()) != nullptr ||

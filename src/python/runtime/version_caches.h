@@ -16,7 +16,7 @@ namespace waybill::py {
 
 struct Names;
 
-// dict[name], borrowed; null without an error if absent, or if `dict` is null or no
+// dict[name], borrowed; null without an error if absent, or if `dict` is null or not a
 // dict. Throws PyError. Cost: one look-up.
 PyObject* raw_get(PyObject* dict, PyObject* name);
 
@@ -32,7 +32,7 @@ class DictLookupCache {
  public:
   // raw_get(dict, name).
   PyObject* get(PyObject* dict, PyObject* name) {
-    if (!is_in_use_ || dict == nullptr || !PyDict_Check(dict) ||
+    if (!is_enabled_ || dict == nullptr || !PyDict_Check(dict) ||
         !PyUnicode_CheckExact(name)) {
       return raw_get(dict, name);
     }
@@ -44,8 +44,8 @@ class DictLookupCache {
     return fill(entry, dict, name);
   }
 
-  void use(bool is_in_use) {
-    is_in_use_ = is_in_use;
+  void set_enabled(bool is_enabled) {
+    is_enabled_ = is_enabled;
     clear();
   }
   void clear() { entries_ = {}; }
@@ -67,7 +67,7 @@ class DictLookupCache {
 
   static constexpr std::size_t kEntries = 512;
   std::array<Entry, kEntries> entries_;
-  bool is_in_use_ = true;
+  bool is_enabled_ = true;
 };
 
 // A set of classes that have passed a check, by address and version. A class that has

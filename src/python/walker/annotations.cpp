@@ -29,13 +29,13 @@ bool is_library_annotate(PyObject* annotate) {
 }
 
 Ref code_of_annotation(const State& state, PyObject* annotation, PyObject* owner) {
-  PyObject* ask = state.code_of_annotation.get();
-  if (owner != nullptr) return null_if_none(call(ask, annotation, owner));
+  PyObject* helper = state.code_of_annotation.get();
+  if (owner != nullptr) return null_if_none(call(helper, annotation, owner));
   Ref code;
   if (PyUnicode_CheckExact(annotation)) {
     code = Ref::share(raw_get(state.annotation_codes.get(), annotation));
   }
-  return null_if_none(code ? code : call(ask, annotation));
+  return null_if_none(code ? code : call(helper, annotation));
 }
 
 bool has_wrapped_function(const State& state, PyFunctionObject* function) {

@@ -25,7 +25,8 @@ Annotations annotations_of(PyObject* function);
 Ref code_of_annotation(const State& state, PyObject* annotation,
                        PyObject* owner = nullptr);
 
-// Whether a function has a __wrapped__ function, whose annotations are read instead.
+// Whether a function has a __wrapped__ function. Then typing.get_type_hints() uses the
+// globals of that function.
 bool has_wrapped_function(const State& state, PyFunctionObject* function);
 
 // Whether an __annotate__ function belongs to a NamedTuple or to a method of a

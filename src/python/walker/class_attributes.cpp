@@ -70,7 +70,7 @@ bool is_made_in_c(PyObject* value) {
 // Whether a base has an __init_subclass__, which may need keywords.
 bool has_hooked_base(const State& state, PyTypeObject* type) {
   PyObject* hook = state.names.init_subclass.get();
-  return std::ranges::any_of(order_of(type).subspan(1), [&](PyTypeObject* base) {
+  return std::ranges::any_of(mro_of(type).subspan(1), [&](PyTypeObject* base) {
     return base != &PyBaseObject_Type && raw_get(base, hook) != nullptr;
   });
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Attributes of classes: which of them are methods, and which does Python add itself.
+// Attributes of classes: which of them are methods, and which Python adds itself.
 // waybill._classes.parts takes a class apart.
 
 #include <Python.h>
@@ -28,7 +28,8 @@ bool is_implicit_attribute(const State& state, PyObject* name);
 
 // Whether a value is exactly a property, classmethod or staticmethod.
 bool is_wrapper(PyObject* value);
-// The one of these three types that a type is or derives from; null if none.
+// The one of property, classmethod and staticmethod that a type is or derives from;
+// null if there is none.
 PyTypeObject* wrapper_among_bases(PyTypeObject* type);
 
 // Whether a value is a function or a wrapper of one.
@@ -44,7 +45,7 @@ bool is_added_by_typing(const State& state, PyObject* wrapper);
 bool is_field_of_named_tuple(PyObject* value);
 
 // Whether a value is an empty frozendict (3.15), as the metadata of most fields is. A
-// reducer would make a dict of it.
+// reducer would turn it into a dict.
 bool is_empty_frozendict(PyObject* value);
 
 // The arguments, as a tuple, with which the type of a wrapper makes an equal one.

@@ -79,7 +79,7 @@ class FirstLoads {
   }
 
   // The byte that first loads the name with this index; kNoIndex if none does.
-  std::uint32_t of(std::uint32_t index) const {
+  std::uint32_t offset_of(std::uint32_t index) const {
     if (!offsets_.empty()) return offsets_[index];
     for (const Value& value : values_) {
       if (value.kind == Value::Kind::kGlobal && value.index == index) {
@@ -98,7 +98,7 @@ void collect_globals(CodeInfo& info) {
   GlobalList list(info.globals);
   const FirstLoads loads(info);
   for (std::uint32_t index : info.summary.globals) {
-    list.add({info.name_at(index), &info, loads.of(index)});
+    list.add({info.name_at(index), &info, loads.offset_of(index)});
   }
   for (const CodeInfo* nested : info.nested) {
     for (const GlobalUse& use : nested->globals) list.add(use);
@@ -138,7 +138,7 @@ void set_flags(CodeInfo& info) {
 }
 
 bool stores_extras(const State& state) {
-  return state.uses_caches && state.code_extra_index >= 0 && code_extra_is_safe();
+  return state.uses_caches && state.code_extra_index >= 0 && can_store_code_extras();
 }
 
 CodeInfo* info_on(PyObject* code, Py_ssize_t index) {
@@ -217,11 +217,12 @@ CodeInfo& CodeInfos::build(PyObject* code) {
   return result;
 }
 
-// Whether code that had no extra when it was received has a source, which Python keeps.
+// Whether code was received with source before it had an info. waybill._source.by_code
+// keeps such source.
 bool CodeInfos::is_from_source(PyObject* code) const {
-  PyObject* ask = state_.late.is_from_source.get();
-  if (ask == nullptr) return false;
-  return call(ask, code).get() == Py_True;
+  PyObject* helper = state_.lazy_helpers.is_from_source.get();
+  if (helper == nullptr) return false;
+  return call(helper, code).get() == Py_True;
 }
 
 void CodeInfos::hold(PyObject* code) {

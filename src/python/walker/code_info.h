@@ -100,7 +100,7 @@ struct CodeInfo {
   bool is_in_code_cache = false;  // The code was added to State::code_cache.
   // The source location without the leading file: first line, line table, and the
   // source locations of nested code.
-  std::vector<std::uint8_t> place;
+  std::vector<std::uint8_t> location;
 
   // The source, set when it is first needed and proven. A proof stays valid.
   std::unique_ptr<const CodeSource> source;
@@ -128,15 +128,15 @@ struct CodeInfo {
 };
 
 // Returns the CodeInfo of code objects. Where code objects cannot hold extras (no index
-// is left, or see code_extra_is_safe), this object owns the infos: use one per call.
+// is left, or see can_store_code_extras), this object owns the infos: use one per call.
 class CodeInfos {
  public:
   // `arena`, unless it is null, must outlive this object.
   explicit CodeInfos(const State& state, Arena* arena = nullptr);
 
-  // The info of `code`, which is made if needed, as are those of all nested code. Valid
-  // as long as this object, which holds the code: other Python code may take it from
-  // its function. Throws PyError.
+  // The info of `code`, which is made if needed, as are the infos of all nested code.
+  // Valid as long as this object, which holds the code: other Python code may replace
+  // the code of its function. Throws PyError.
   CodeInfo& get(PyObject* code);
 
  private:

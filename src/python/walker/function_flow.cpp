@@ -51,19 +51,19 @@ bool has_forward_operands(const CodeSummary& summary) {
 
 }  // namespace
 
-void PointsToSet::add(PyObject* object, bool imported) {
+void PointsToSet::add(PyObject* object, bool is_imported) {
   for (const Target& target : objects) {
-    if (target.object.get() == object && target.imported == imported) return;
+    if (target.object.get() == object && target.is_imported == is_imported) return;
   }
-  objects.push_back({Ref::share(object), imported});
+  objects.push_back({Ref::share(object), is_imported});
 }
 
 bool PointsToSet::merge(const PointsToSet& from) {
-  bool has_grown = from.unknown && !unknown;
-  unknown = unknown || from.unknown;
+  bool has_grown = from.is_unknown && !is_unknown;
+  is_unknown = is_unknown || from.is_unknown;
   for (const Target& target : from.objects) {
     const std::size_t before = objects.size();
-    if (before < kMaxObjects) add(target.object.get(), target.imported);
+    if (before < kMaxObjects) add(target.object.get(), target.is_imported);
     has_grown |= objects.size() != before;
   }
   for (const Pack& pack : from.packs) {
@@ -141,7 +141,7 @@ void FunctionFlow::add_scopes(const CodeInfo& info) {
 
 void FunctionFlow::follow() {
   for (int passes = 0; passes < kMaxPasses; ++passes) {
-    if (!pass() || !needs_iteration_) break;
+    if (!run_pass() || !needs_iteration_) break;
   }
   for (const auto& scope : scopes_) {
     const CodeSummary& summary = scope->info->summary;
@@ -162,7 +162,7 @@ void FunctionFlow::follow() {
   }
 }
 
-bool FunctionFlow::pass() {
+bool FunctionFlow::run_pass() {
   bool has_grown = false;
   for (const auto& scope : scopes_) {
     scope->points_to.resize(scope->info->summary.values.size());
@@ -180,7 +180,7 @@ PointsToSet FunctionFlow::evaluate(Scope& scope, ValueId id) {
   switch (value.kind) {
     case Kind::kUnknown:
     case Kind::kFunction:
-      found.unknown = true;
+      found.is_unknown = true;
       break;
     case Kind::kConstant:
       found.add(scope.info->constant_at(value.index), false);
@@ -249,7 +249,7 @@ PointsToSet FunctionFlow::evaluate_global(const Scope& scope,
   if (PyObject* object = raw_get(function_->func_globals, name)) {
     result.add(object, false);
   }
-  result.unknown = imports_.is_stored(name);
+  result.is_unknown = imports_.is_stored(name);
   for (const auto& other : scopes_) {
     for (const Store& store : other->info->summary.global_stores) {
       if (other->info->name_at(store.index) != name || other->points_to.empty())
@@ -278,7 +278,7 @@ PyObject* FunctionFlow::default_of(std::uint32_t parameter) const {
 
 PointsToSet FunctionFlow::evaluate_parameter(const Scope& scope, std::uint32_t index) {
   PointsToSet result;
-  result.unknown = true;
+  result.is_unknown = true;
   if (scope.outer == nullptr) {
     if (PyObject* object = default_of(index)) result.add(object, false);
     return result;
@@ -359,14 +359,14 @@ PointsToSet FunctionFlow::evaluate_variable(const Scope& scope, const Value& val
   }
   if (PyObject* cell = closure_cell(name)) {
     if (PyObject* content = PyCell_GET(cell)) result.add(content, false);
-    result.unknown = result.unknown || imports_.is_stored(cell);
+    result.is_unknown = result.is_unknown || imports_.is_stored(cell);
   }
   return result;
 }
 
 void FunctionFlow::escape(const PointsToSet& escaping) {
-  // Displays are nested, and a loop can put a display into itself: each is visited
-  // once.
+  // Displays can be nested, and a loop can put a display into itself, so each is
+  // visited once.
   std::set<std::pair<const Scope*, ValueId>> visited;
   std::vector<const PointsToSet*> open{&escaping};
   while (!open.empty()) {
@@ -374,7 +374,7 @@ void FunctionFlow::escape(const PointsToSet& escaping) {
     open.pop_back();
     for (const Target& target : top.objects) {
       if (PyModule_Check(target.object.get())) {
-        imports_.escape(target.object.get(), target.imported);
+        imports_.escape(target.object.get(), target.is_imported);
       }
     }
     for (const Pack& pack : top.packs) {

@@ -26,9 +26,9 @@ struct Pack {
 struct PointsToSet {
   std::vector<Target> objects;
   std::vector<Pack> packs;
-  bool unknown = false;  // The value may be anything else as well.
+  bool is_unknown = false;  // The value may be any other object as well.
 
-  void add(PyObject* object, bool imported);
+  void add(PyObject* object, bool is_imported);
   // Returns whether the set has grown. Its size is bounded.
   bool merge(const PointsToSet& from);
 };
@@ -94,7 +94,7 @@ class FunctionFlow {
 
  private:
   void add_scopes(const CodeInfo& info);
-  bool pass();
+  bool run_pass();
   // Merges what evaluate() finds into the set of a value; returns whether it has grown.
   bool update(Scope& scope, ValueId id);
   PointsToSet evaluate(Scope& scope, ValueId id);
@@ -137,12 +137,12 @@ class FunctionFlow {
   // step() from the placeholder of a lazy import.
   void step_from_placeholder(const Scope& scope, ValueId id, const Target& from,
                              PyObject* name, PointsToSet& result);
-  bool resolve_placeholder(PyObject* found, PyObject* full_name, bool imported,
+  bool resolve_placeholder(PyObject* found, PyObject* full_name, bool is_imported,
                            PointsToSet& result);
   // Records a module as needed at load, unless a statement of the body imports it.
-  void record(const Scope& scope, ValueId id, PyObject* module, bool imported);
+  void record(const Scope& scope, ValueId id, PyObject* module, bool is_imported);
   void record_unlisted(const Scope& scope, ValueId id, PyObject* found,
-                       PyObject* full_name, bool imported);
+                       PyObject* full_name, bool is_imported);
   void record_pending(const Scope& scope, ValueId id, PyObject* module);
 
   // Steps from a module to every module that DataNames lead to.

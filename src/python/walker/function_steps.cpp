@@ -39,7 +39,7 @@ Ref raw_attribute(PyObject* object, PyObject* name) {
   } else {
     return {};
   }
-  for (PyTypeObject* base : order_of(type)) {
+  for (PyTypeObject* base : mro_of(type)) {
     PyObject* value = raw_get(base, name);
     if (value == nullptr) continue;
     if (PyType_Check(object) || !is_read_in_c(value)) return Ref::share(value);
@@ -50,9 +50,10 @@ Ref raw_attribute(PyObject* object, PyObject* name) {
   return {};
 }
 
-// The only index that the keys can be, counted from the start; -1 if it is unknown.
+// The only index that the keys can be, counted from the start; -1 if there may be
+// others.
 Py_ssize_t index_of(const PointsToSet& keys, std::size_t count) {
-  if (keys.objects.size() != 1 || keys.unknown) return -1;
+  if (keys.objects.size() != 1 || keys.is_unknown) return -1;
   if (!PyLong_CheckExact(keys.objects[0].object.get())) return -1;
   Py_ssize_t index = PyLong_AsSsize_t(keys.objects[0].object.get());
   ignore_error(PyExc_OverflowError);
@@ -71,10 +72,10 @@ void merge_operands(const Pack& pack, Py_ssize_t only, PointsToSet& result) {
 }
 
 // Adds the items of a tuple, as far as the set has room.
-void add_items(const Ref& tuple, bool imported, PointsToSet& result) {
+void add_items(const Ref& tuple, bool is_imported, PointsToSet& result) {
   for (PyObject* item : items_of(tuple.get())) {
     if (result.objects.size() >= kMaxElements) break;
-    result.add(item, imported);
+    result.add(item, is_imported);
   }
 }
 
@@ -126,10 +127,10 @@ PointsToSet FunctionFlow::evaluate_attribute(const Scope& scope, ValueId id,
   if (!parent.packs.empty()) {
     // A method of a display, such as mods.pop(), may return any of the operands.
     escape(parent);
-    result.unknown = true;
+    result.is_unknown = true;
   }
-  if (parent.unknown) {
-    result.unknown = true;
+  if (parent.is_unknown) {
+    result.is_unknown = true;
     step_from_escaped(scope, id, name, result);
   }
   return result;
@@ -152,7 +153,7 @@ void FunctionFlow::read_attribute(const Scope& scope, ValueId id, const Target& 
     if (name == state_.names.dict.get()) {
       imports_.mark_untraceable();
       if (!is_hook_of(PyModule_GetDict(object))) imports_.need_whole(object);
-      result.add(PyModule_GetDict(object), from.imported);
+      result.add(PyModule_GetDict(object), from.is_imported);
     } else if (name == state_.names.getattribute.get()) {
       imports_.mark_untraceable();
       escape_to_names(scope, id, from);
@@ -170,16 +171,16 @@ void FunctionFlow::read_attribute(const Scope& scope, ValueId id, const Target& 
   if (PyDict_CheckExact(object)) {
     // A method of a module's dict, such as get or items.
     if (PyObject* owner = module_of_dict(state_, object)) {
-      escape_to_names(scope, id, {Ref::share(owner), from.imported});
+      escape_to_names(scope, id, {Ref::share(owner), from.is_imported});
     }
-    result.unknown = true;
+    result.is_unknown = true;
     return;
   }
   Ref found = raw_attribute(object, name);
   if (found) {
-    result.add(found.get(), from.imported);
+    result.add(found.get(), from.is_imported);
   } else {
-    result.unknown = true;
+    result.is_unknown = true;
   }
 }
 
@@ -192,7 +193,7 @@ PointsToSet FunctionFlow::evaluate_getattr(const Scope& scope, ValueId id,
   PyObject* shadow = raw_get(function_->func_globals, state_.names.getattr.get());
   if (shadow != nullptr && !PyCFunction_Check(shadow)) {
     // `getattr` is another function here, which may do anything with its arguments.
-    result.unknown = true;
+    result.is_unknown = true;
     escape(parent);
     return result;
   }
@@ -200,17 +201,17 @@ PointsToSet FunctionFlow::evaluate_getattr(const Scope& scope, ValueId id,
   for (const Target& target : scope.points_to[operand].objects) {
     if (PyUnicode_CheckExact(target.object.get())) names.push_back(target.object);
   }
-  // An unknown name may be any text of the code.
-  if (scope.points_to[operand].unknown || names.empty()) {
+  // A name that is not known may be any text of the code.
+  if (scope.points_to[operand].is_unknown || names.empty()) {
     names.insert(names.end(), names_.all().begin(), names_.all().end());
   }
   for (const Ref& name : names) {
     for (const Target& target : parent.objects) {
       read_attribute(scope, id, target, name.get(), result);
     }
-    if (parent.unknown) step_from_escaped(scope, id, name.get(), result);
+    if (parent.is_unknown) step_from_escaped(scope, id, name.get(), result);
   }
-  if (parent.unknown || value.operand_count > 1) result.unknown = true;
+  if (parent.is_unknown || value.operand_count > 1) result.is_unknown = true;
   return result;
 }
 
@@ -220,7 +221,7 @@ PointsToSet FunctionFlow::evaluate_item(const Scope& scope, ValueId id,
   const PointsToSet& parent = scope.points_to[value.parent];
   const PointsToSet& keys =
       scope.points_to[scope.info->summary.operands[value.first_operand]];
-  result.unknown = parent.unknown;
+  result.is_unknown = parent.is_unknown;
   for (const Target& target : parent.objects)
     read_item(scope, id, target, keys, result);
   for (const Pack& pack : parent.packs) {
@@ -246,51 +247,52 @@ void FunctionFlow::read_item(const Scope& scope, ValueId id, const Target& from,
       }
       has_key = true;
       if (owner != nullptr && PyUnicode_CheckExact(key.object.get())) {
-        step(scope, id, {Ref::share(owner), from.imported}, key.object.get(), result);
+        step(scope, id, {Ref::share(owner), from.is_imported}, key.object.get(),
+             result);
       } else if (PyObject* found = raw_get(object, key.object.get())) {
         const bool is_registry = object == sys_modules(state_) && PyModule_Check(found);
         if (is_registry && importable_name(state_, found) != nullptr) {
-          record(scope, id, key.object.get(), from.imported);
+          record(scope, id, key.object.get(), from.is_imported);
         }
-        result.add(found, from.imported);
+        result.add(found, from.is_imported);
       }
     }
     if (has_key || owner != nullptr || object == sys_modules(state_)) return;
     for (const auto& [key, found] : DictItems(object)) {
       if (result.objects.size() >= kMaxElements) return;
-      result.add(found, from.imported);
+      result.add(found, from.is_imported);
     }
     return;
   }
   if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) {
-    result.unknown = true;
+    result.is_unknown = true;
     return;
   }
   Ref items = Ref::steal(PySequence_Tuple(object));
   const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
   const Py_ssize_t index = index_of(keys, static_cast<std::size_t>(count));
   if (index >= 0) {
-    result.add(PyTuple_GET_ITEM(items.get(), index), from.imported);
+    result.add(PyTuple_GET_ITEM(items.get(), index), from.is_imported);
     return;
   }
-  add_items(items, from.imported, result);
+  add_items(items, from.is_imported, result);
 }
 
 PointsToSet FunctionFlow::evaluate_element(const Scope& scope,
                                            const Value& value) const {
   PointsToSet result;
   const PointsToSet& parent = scope.points_to[value.parent];
-  result.unknown = parent.unknown;
+  result.is_unknown = parent.is_unknown;
   for (const Target& target : parent.objects) {
     PyObject* object = target.object.get();
     imports_.record_access(object);
     const bool is_sequence = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
                              PyDict_CheckExact(object) || PyAnySet_CheckExact(object);
     if (!is_sequence) {
-      result.unknown = result.unknown || !PyUnicode_CheckExact(object);
+      result.is_unknown = result.is_unknown || !PyUnicode_CheckExact(object);
       continue;
     }
-    add_items(Ref::steal(PySequence_Tuple(object)), target.imported, result);
+    add_items(Ref::steal(PySequence_Tuple(object)), target.is_imported, result);
   }
   for (const Pack& pack : parent.packs) merge_operands(pack, -1, result);
   return result;

@@ -192,12 +192,12 @@ void ImportCollector::record_importer(PyObject* globals) {
   }
 }
 
-void ImportCollector::escape(PyObject* module, bool imported) {
+void ImportCollector::escape(PyObject* module, bool is_imported) {
   need_whole(module);
   for (const Target& target : escaped_) {
-    if (target.object.get() == module && target.imported == imported) return;
+    if (target.object.get() == module && target.is_imported == is_imported) return;
   }
-  escaped_.push_back({Ref::share(module), imported});
+  escaped_.push_back({Ref::share(module), is_imported});
 }
 
 void ImportCollector::record_step(PyObject* package, PyObject* name, PyObject* found) {
@@ -288,16 +288,16 @@ void ImportCollector::add_function(PyObject* function, const CodeInfo& info) {
 
 void ImportCollector::follow(PyObject* function) {
   if (!flows_.empty() && flows_.back()->function() == function) {
-    has_followed_ = true;
+    has_followed_early_ = true;
     flows_.back()->follow();
   }
 }
 
 void ImportCollector::add_annotation(PyObject* owner, const CodeInfo& info) {
-  std::vector<ModuleNeed> before = needs_;
+  std::vector<ModuleNeed> saved_needs = needs_;
   std::vector<Ref> importing = importing_;
   add_function(owner, info);
-  needs_ = std::move(before);
+  needs_ = std::move(saved_needs);
   importing_ = std::move(importing);
 }
 

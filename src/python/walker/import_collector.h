@@ -33,9 +33,10 @@ struct CodePosition {
 // An object that a value may be.
 struct Target {
   Ref object;
-  // Whether the value comes from an import statement of a body. The statement imports
-  // such a module when the body runs, so `loads` must not import it earlier.
-  bool imported = false;
+  // Whether the value comes from an import statement in the body of a function. The
+  // statement imports the module when the body runs, so `loads` must not import it
+  // earlier.
+  bool is_imported = false;
 };
 
 // A module that travels by value, and what code needs of it.
@@ -142,7 +143,7 @@ class ImportCollector {
   const std::vector<Ref>& module_values() const { return module_values_; }
   std::vector<FollowedCode> followed_code() const;
   // Whether code was followed before all values were known.
-  bool has_followed() const { return has_followed_; }
+  bool has_followed_early() const { return has_followed_early_; }
 
   // ---- The manifest --------------------------------------------------------------
 
@@ -188,9 +189,9 @@ class ImportCollector {
   // Records that code with these globals uses an importer.
   void record_importer(PyObject* globals);
   // Records a module that code passes to a use that the walk does not follow.
-  void escape(PyObject* module, bool imported);
+  void escape(PyObject* module, bool is_imported);
   const std::vector<Target>& escaped() const { return escaped_; }
-  // Records that an import statement of some body names this module.
+  // Records that an import statement of some function body names this module.
   void record_body_import(std::string module) {
     body_imports_.insert(std::move(module));
   }
@@ -240,7 +241,7 @@ class ImportCollector {
   bool records_uses_ = false;
   std::vector<ModuleUse> uses_;
   std::vector<Ref> module_values_;
-  bool has_followed_ = false;
+  bool has_followed_early_ = false;
   bool is_tracing_ = false;
   bool is_replayable_ = true;
   LookupTrace trace_;
@@ -249,8 +250,8 @@ class ImportCollector {
 
 // ---- Import statements in bodies: module_steps.cpp --------------------------------
 //
-// The manifest lists them as needed when called. A module that is not loaded has no
-// value.
+// The manifest lists the modules of such statements as needed when called. A module
+// that is not loaded has no value.
 
 // The module of an import statement in a function's code, as an absolute name; null if
 // the function's package is not known.
@@ -261,7 +262,7 @@ Ref absolute_name(const State& state, PyObject* function, const CodeInfo& info,
 void record_body_imports(const State& state, ImportCollector& imports,
                          PyObject* function, const CodeInfo& info);
 
-// The module that a statement gives the body; null if it is not loaded.
+// The module that an import statement binds; null if the module is not loaded.
 PyObject* imported_module(const State& state, PyObject* function, const CodeInfo& info,
                           const BodyImport& statement);
 

@@ -1,6 +1,6 @@
-// Steps to modules: by an attribute of a module, or by an import statement of a body.
-// They report the imports that the code needs.
-// Tested by tests/python/imports/discovery.
+// Steps to modules: by an attribute of a module, or by an import statement of a
+// function body. They report the imports that the code needs. Tested by
+// tests/python/imports/discovery.
 
 #include "python/walker/function_flow.h"
 
@@ -37,7 +37,7 @@ Ref lazy_module_name(PyObject* placeholder) {
 }
 
 // The expression by which the code reaches a value: "xml.dom".
-std::string chain(const CodeInfo& info, ValueId id) {
+std::string chain_of(const CodeInfo& info, ValueId id) {
   const CodeSummary& summary = info.summary;
   std::string text;
   for (int steps = 0; steps < kMaxChain; ++steps) {
@@ -99,8 +99,8 @@ Ref join(PyObject* package, PyObject* name) {
 
 // Records that an import statement needs a module, and `name` in it unless that is
 // null.
-void need(const State& state, ImportCollector& imports, PyObject* module_name,
-          PyObject* name) {
+void record_need(const State& state, ImportCollector& imports, PyObject* module_name,
+                 PyObject* name) {
   PyObject* module = find_module(state, module_name);
   if (module != nullptr) imports.need(module, name);
 }
@@ -113,22 +113,22 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Target& from,
   PyObject* package = module_name(state_, module);
   PyObject* found = raw_get(PyModule_GetDict(module), name);
   // A body that imports __main__ gets the script of the receiver.
-  if (!from.imported || !is_script(state_, module)) imports_.need(module, name);
+  if (!from.is_imported || !is_script(state_, module)) imports_.need(module, name);
   if (package == nullptr) {
     imports_.mark_untraceable();
     // A module that is not in sys.modules has no submodules to import.
-    if (found != nullptr && PyModule_Check(found)) result.add(found, from.imported);
+    if (found != nullptr && PyModule_Check(found)) result.add(found, from.is_imported);
     return;
   }
   const Ref full_name = submodule_name(package, name);
   if (found != nullptr && is_lazy_import(state_, found)) {
-    if (resolve_placeholder(found, full_name.get(), from.imported, result)) return;
+    if (resolve_placeholder(found, full_name.get(), from.is_imported, result)) return;
     found = nullptr;
   }
   if (found != nullptr && found == sys_modules(state_)) {
     // sys.modules is the only other attribute that leads to modules by name.
     imports_.mark_untraceable();
-    return result.add(found, from.imported);
+    return result.add(found, from.is_imported);
   }
   if (found == nullptr) {
     if (kHasLazyImports) imports_.mark_untraceable();  // The import may be pending.
@@ -137,7 +137,7 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Target& from,
   }
   if (found == nullptr || !PyModule_Check(found)) {
     imports_.record_step(package, name, nullptr);
-    result.unknown = true;
+    result.is_unknown = true;
     return;
   }
   const bool is_listed = find_module(state_, full_name.get()) == found;
@@ -148,28 +148,28 @@ void FunctionFlow::step(const Scope& scope, ValueId id, const Target& from,
     imports_.record_step(package, name, own_name);
   }
   if (is_listed) {
-    record(scope, id, full_name.get(), from.imported);
+    record(scope, id, full_name.get(), from.is_imported);
   } else {
-    record_unlisted(scope, id, found, full_name.get(), from.imported);
+    record_unlisted(scope, id, found, full_name.get(), from.is_imported);
   }
-  result.add(found, from.imported);
+  result.add(found, from.is_imported);
 }
 
 // Resolves a lazy import that a package binds under `full_name`. False if the package
 // of the receiver resolves it by itself.
 bool FunctionFlow::resolve_placeholder(PyObject* found, PyObject* full_name,
-                                       bool imported, PointsToSet& result) {
+                                       bool is_imported, PointsToSet& result) {
   imports_.mark_untraceable();
   const Ref target = lazy_module_name(found);
   if (!target) return false;
   if (PyUnicode_Compare(target.get(), full_name) != 0) {
     // Not recorded, but the chain continues.
     PyObject* loaded = find_module(state_, target.get());
-    result.add(loaded != nullptr ? loaded : found, imported);
-    result.unknown = true;
+    result.add(loaded != nullptr ? loaded : found, is_imported);
+    result.is_unknown = true;
     return true;
   }
-  if (find_module(state_, full_name) == nullptr) result.add(found, imported);
+  if (find_module(state_, full_name) == nullptr) result.add(found, is_imported);
   return false;
 }
 
@@ -179,32 +179,32 @@ void FunctionFlow::step_from_placeholder(const Scope& scope, ValueId id,
   const Ref full_name = lazy_module_name(from.object.get());
   if (!full_name) return;
   if (PyObject* module = find_module(state_, full_name.get())) {
-    return step(scope, id, {Ref::share(module), from.imported}, name, result);
+    return step(scope, id, {Ref::share(module), from.is_imported}, name, result);
   }
   record_pending(scope, id, submodule_name(full_name.get(), name).get());
 }
 
 void FunctionFlow::record(const Scope& scope, ValueId id, PyObject* module,
-                          bool imported) {
-  if (imported && imports_.is_body_import(text_of(module))) return;
-  imports_.add(module, ImportTime::kLoad, chain(*scope.info, id),
+                          bool is_imported) {
+  if (is_imported && imports_.is_body_import(text_of(module))) return;
+  imports_.add(module, ImportTime::kLoad, chain_of(*scope.info, id),
                position_of(scope, id));
 }
 
 // Records a module that a package binds under a name that sys.modules does not give it.
 void FunctionFlow::record_unlisted(const Scope& scope, ValueId id, PyObject* found,
-                                   PyObject* full_name, bool imported) {
+                                   PyObject* full_name, bool is_imported) {
   if (module_name(state_, found) == nullptr) {
-    if (spec_of(state_, found)) record(scope, id, full_name, imported);
+    if (spec_of(state_, found)) record(scope, id, full_name, is_imported);
     return;
   }
   PyObject* real = importable_name(state_, found);
-  if (real != nullptr) record(scope, id, real, imported);
+  if (real != nullptr) record(scope, id, real, is_imported);
 }
 
 void FunctionFlow::record_pending(const Scope& scope, ValueId id, PyObject* module) {
   if (!is_pending(state_, module)) return;
-  imports_.add(module, ImportTime::kLazy, chain(*scope.info, id),
+  imports_.add(module, ImportTime::kLazy, chain_of(*scope.info, id),
                position_of(scope, id));
 }
 
@@ -244,17 +244,17 @@ void record_body_imports(const State& state, ImportCollector& imports,
     Ref full_name = absolute_name(state, function, info, statement);
     for (Ref part = full_name; part; part = parent_of(part.get())) {
       imports.record_body_import(text_of(part.get()));
-      need(state, imports, part.get(), nullptr);
+      record_need(state, imports, part.get(), nullptr);
     }
     if (statement.from_names == kNoIndex || !full_name) continue;
     PyObject* names = info.constant_at(statement.from_names);
     if (!PyTuple_Check(names)) continue;
     for (PyObject* item : items_of(names)) {
       if (!PyUnicode_Check(item)) continue;
-      need(state, imports, full_name.get(), item);
+      record_need(state, imports, full_name.get(), item);
       Ref submodule = join(full_name.get(), item);
       if (find_module(state, submodule.get()) == nullptr) continue;
-      need(state, imports, submodule.get(), nullptr);
+      record_need(state, imports, submodule.get(), nullptr);
       imports.record_body_import(text_of(submodule.get()));
       const bool ends_in_dot = PyUnicode_GET_LENGTH(name) == 0;
       Ref from = Ref::steal(

@@ -33,7 +33,7 @@ bool has_plain_names(PyObject* dict) {
 
 // Whether a class in the MRO of a type overrides reduction.
 bool overrides_reduction(const Names& names, PyTypeObject* type, bool can_have_slots) {
-  for (PyTypeObject* base : order_of(type)) {
+  for (PyTypeObject* base : mro_of(type)) {
     if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
     const Ref dict = type_dict(base);
     if (!dict || overrides_reduction(names, dict.get())) return true;
@@ -69,7 +69,7 @@ bool uses_default_reduce(const Names& names, PyTypeObject* type, bool can_have_s
 
 // The offset of the slot with this name; 0 if there is none.
 Py_ssize_t offset_of_slot(PyTypeObject* type, PyObject* name) {
-  for (PyTypeObject* base : order_of(type)) {
+  for (PyTypeObject* base : mro_of(type)) {
     PyObject* found = raw_get(base, name);
     if (found != nullptr) return offset_of_member(found);
   }
@@ -109,7 +109,7 @@ bool is_reduced_by_layout(const State& state, PyTypeObject* type) {
       raw_get(state.named_reducers.get(), name.get()) != nullptr) {
     return false;
   }
-  return std::ranges::none_of(order_of(type), [&](PyTypeObject* base) {
+  return std::ranges::none_of(mro_of(type), [&](PyTypeObject* base) {
     return raw_get(base, state.names.setstate.get()) != nullptr;
   });
 }

@@ -13,8 +13,8 @@ namespace waybill::py {
 // Whether the dict of a class or an instance has a method of the reduce protocol.
 bool overrides_reduction(const Names& names, PyObject* dict);
 
-// Whether object.__reduce_ex__ uses copyreg's original __newobj__. A program can set
-// another.
+// Whether object.__reduce_ex__ uses copyreg's original __newobj__, which a program can
+// replace.
 bool has_original_newobj(const State& state);
 
 // Whether object.__reduce_ex__ reduces the instances to their class and dict.

@@ -160,7 +160,7 @@ def is_step_of_ci(line):
 def is_taken_from(page, block):
     """Whether a script or a test reads the block from its page, to run it."""
     script = (ROOT / ".ci/install-test").read_text()
-    taken = re.findall(rf'as_told_by {re.escape(name_of(page))} "(.+)"', script)
+    taken = re.findall(rf'run_block_of {re.escape(name_of(page))} "(.+)"', script)
     return any(text in block.text for text in taken) or (
         page.stem == "dask" and "integrations/dask.md" in DASK.read_text("utf-8")
     )

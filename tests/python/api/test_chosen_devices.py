@@ -15,7 +15,7 @@ class Asks:
     """Arrives as what the code that makes it is told."""
 
     def __reduce__(self):
-        return _core.chosen_devices, ()
+        return _core.current_map_location, ()
 
 
 class Raises:
@@ -51,7 +51,7 @@ def test_it_ends_when_a_payload_cannot_be_loaded():
     with pytest.raises(ValueError, match="no number"):
         waybill.loads(broken, map_location="a")
 
-    assert _core.chosen_devices() is None
+    assert _core.current_map_location() is None
     assert waybill.loads(ASKS) is None
 
 
@@ -71,7 +71,7 @@ def test_it_is_about_one_thread():
     thread = threading.Thread(target=lambda: waybill.loads(data, map_location=wait))
     thread.start()
     entered.wait()
-    seen = waybill.loads(ASKS), _core.chosen_devices()
+    seen = waybill.loads(ASKS), _core.current_map_location()
     leave.set()
     thread.join()
 
@@ -79,7 +79,7 @@ def test_it_is_about_one_thread():
 
 
 def call_chosen():
-    return _core.chosen_devices()("cuda:0")
+    return _core.current_map_location()("cuda:0")
 
 
 def test_functions_and_classes_that_are_kept_do_not_hide_it():

@@ -1,4 +1,4 @@
-"""What functions and classes of these tests name."""
+"""Modules that functions and classes of these tests use."""
 
 import pytest
 from sources import imported
@@ -6,7 +6,7 @@ from sources import imported
 
 @pytest.fixture
 def modules():
-    """Two modules, of which one is a package, as if files held them."""
+    """Two modules, of which one is a package, as if they had files."""
     with (
         imported("module_one", value=1) as one,
         imported("module_two", value=2) as two,

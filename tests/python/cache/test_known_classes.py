@@ -10,7 +10,7 @@ import weakref
 import fresh_process
 import pytest
 import waybill
-from known_scope import SOURCE, long_way, seen, warm
+from known_scope import SOURCE, load_uncached, seen, warm
 from resealing import resealed
 from sources import define
 from threads import run_in_threads
@@ -64,7 +64,9 @@ def test_what_goes_on_differently_is_read_as_if_nothing_were_known(scope, task):
     held = [waybill.loads(payload) for payload in payloads]
 
     for payload, known in zip(payloads, held, strict=True):
-        assert seen(waybill.loads(payload)) == seen(long_way(payload)) == seen(known)
+        assert (
+            seen(waybill.loads(payload)) == seen(load_uncached(payload)) == seen(known)
+        )
 
 
 def test_functions_have_code_of_one_that_lives_and_globals_of_their_own(scope):
@@ -142,7 +144,7 @@ def test_a_class_that_has_changed_at_home_stays_so(scope, change, value):
     loaded = waybill.loads(payload)
 
     assert seen_in(scope) == changed != before
-    assert seen(loaded) == seen(long_way(payload))
+    assert seen(loaded) == seen(load_uncached(payload))
 
 
 def test_a_class_dies_with_its_last_instance():
@@ -162,8 +164,8 @@ def test_two_live_classes_of_equal_content_have_ids_of_their_own():
     payload, other = waybill.dumps(first), waybill.dumps(second)
 
     assert payload != other
-    assert warm(payload) is first is long_way(payload)
-    assert warm(other) is second is long_way(other)
+    assert warm(payload) is first is load_uncached(payload)
+    assert warm(other) is second is load_uncached(other)
 
 
 def test_classes_derived_from_twins_are_no_twins():
@@ -246,13 +248,13 @@ def test_errors_name_the_same_place(scope):
     sound, payload = spoiled(scope)
     errors = []
 
-    for load in [waybill.loads, waybill.loads, long_way]:
+    for load in [waybill.loads, waybill.loads, load_uncached]:
         with pytest.raises(waybill.DecodeError, match="two equal keys") as caught:
             load(payload)
         errors.append(str(caught.value))
         held = warm(sound)
 
-    assert seen(held) == seen(long_way(sound))
+    assert seen(held) == seen(load_uncached(sound))
     assert len(set(errors)) == 1
 
 
@@ -268,7 +270,7 @@ def test_errors_say_the_same_and_tell_the_same_path(scope, depth):
     payload = waybill.dumps((scope.f, value))
     errors = []
 
-    for load in [waybill.loads] * 4 + [long_way]:
+    for load in [waybill.loads] * 4 + [load_uncached]:
         with pytest.raises(ValueError, match="no number") as caught:
             load(payload)
         errors.append((str(caught.value), *caught.value.__notes__))

@@ -10,7 +10,7 @@ import weakref
 
 import pytest
 import waybill
-from known_scope import SOURCE, long_way, seen, warm
+from known_scope import SOURCE, load_uncached, seen, warm
 from sources import define, imported
 
 pytestmark = pytest.mark.usefixtures("modules")
@@ -25,7 +25,7 @@ def same_each_time(value, times=5):
     """What it arrives as, which must be the same each time, and the long way."""
     payload = waybill.dumps(value)
     held = [waybill.loads(payload) for _ in range(times)]
-    described = [seen(arrived) for arrived in [*held, long_way(payload)]]
+    described = [seen(arrived) for arrived in [*held, load_uncached(payload)]]
     assert all(each == described[0] for each in described)
     return held[-1]
 
@@ -86,7 +86,10 @@ def test_what_a_payload_does_to_its_own_function_is_done_each_time(made):
         """)
     payload = waybill.dumps(scope.value)
 
-    for arrived in [*(waybill.loads(payload) for _ in range(5)), long_way(payload)]:
+    for arrived in [
+        *(waybill.loads(payload) for _ in range(5)),
+        load_uncached(payload),
+    ]:
         expected = {"called": 2, "in a list": 1, "patched": "patched"}[made]
         assert arrived[2]() == expected
 
@@ -106,7 +109,7 @@ def test_a_class_that_its_instance_changes_is_compared_each_time():
 
     # At home, what the instance did to its class stays done.
     assert seen_each_time == [True] + [False] * 4
-    assert not long_way(payload).seen
+    assert not load_uncached(payload).seen
 
 
 def test_a_metaclass_that_answers_nothing_is_not_asked():
@@ -122,7 +125,7 @@ def test_a_metaclass_that_answers_nothing_is_not_asked():
     payload = waybill.dumps([scope.C])
     type(scope.C).__getattribute__.__globals__["asked"] = True
 
-    assert warm(payload) == [scope.C] == long_way(payload)
+    assert warm(payload) == [scope.C] == load_uncached(payload)
 
 
 def test_wrappers_inside_each_other_stay_as_they_are_at_home():

@@ -9,7 +9,7 @@ from class_state_worker import several
 
 @pytest.fixture(params=[False, True], ids=["caches off", "caches on"])
 def fresh_places(request):
-    """Makes so many places, in each of which a program has run."""
+    """Returns make(count, program): processes that have run the program first."""
     with contextlib.ExitStack() as stack:
 
         def make(count, program=""):
@@ -29,7 +29,7 @@ def places(fresh_places):
 
 @pytest.fixture
 def pair():
-    """A home and a worker, which know what classes of the tests are made of."""
+    """A home and a worker, with the imports that classes of the tests need."""
     with several(2) as (home, worker):
         home.do(IMPORTS)
         worker.do(IMPORTS)

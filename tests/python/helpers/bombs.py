@@ -1,4 +1,4 @@
-"""Small payloads that claim, or would become, very much."""
+"""Small payloads that claim huge lengths, or would take much memory or time."""
 
 import struct
 
@@ -15,7 +15,7 @@ def claim(lead, count):
 
 
 def shared_tuples(levels):
-    """A dict whose key is a tuple that takes 2**levels steps to be hashed."""
+    """Nested tuples, the last of which takes 2**levels steps to hash."""
     tuples = [()]
     for _ in range(levels):
         tuples.append((tuples[-1], tuples[-1], 0))
@@ -104,25 +104,25 @@ BOMBS = {
 
 
 def keyed_by_shared_tuples(levels, is_set):
-    """The payload of a dict or set whose keys nobody could make in Python."""
+    """The payload of a dict or set with a key that Python would hash for years."""
     tuples = shared_tuples(levels)
     data = bytearray(waybill.dumps(tuples[-1]))
     sections = waybill.inspect(bytes(data))["sections"]
-    at = {name: part["offset"] for name, part in sections.items()}
+    offsets = {name: part["offset"] for name, part in sections.items()}
     head = b"\x92" + NODE + b"\x02" if is_set else b"\x81"
     tail = b"" if is_set else b"\x01"
-    # All positions move by what is put in front.
-    shared = msgpack.unpackb(bytes(data[at["shared"] : at["payload"]]))
+    # The head moves all positions.
+    shared = msgpack.unpackb(bytes(data[offsets["shared"] : offsets["payload"]]))
     moved = msgpack.packb([position + len(head) for position in shared])
     whole = (
-        bytes(data[: at["shared"]])
+        bytes(data[: offsets["shared"]])
         + moved
         + head
-        + bytes(data[at["payload"] : at["debug_info"]])
+        + bytes(data[offsets["payload"] : offsets["debug_info"]])
         + tail
-        + bytes(data[at["debug_info"] :])
+        + bytes(data[offsets["debug_info"] :])
     )
-    end = len(whole) - (len(data) - at["digest"])
+    end = len(whole) - (len(data) - offsets["digest"])
     return resealed(whole, end)
 
 
@@ -138,18 +138,18 @@ def envelope(payload, shared):
     """An envelope with this payload, and the positions that its references mean."""
     empty = waybill.dumps(None)
     sections = waybill.inspect(empty)["sections"]
-    at = {name: part["offset"] for name, part in sections.items()}
+    offsets = {name: part["offset"] for name, part in sections.items()}
     whole = (
-        empty[: at["shared"]]
+        empty[: offsets["shared"]]
         + msgpack.packb(shared)
         + payload
-        + empty[at["debug_info"] : at["digest"]]
+        + empty[offsets["debug_info"] : offsets["digest"]]
     )
-    return resealed(whole + empty[at["digest"] :], len(whole))
+    return resealed(whole + empty[offsets["digest"] :], len(whole))
 
 
 class _Hashed:
-    """Something with this hash."""
+    """An object with this hash."""
 
     def __init__(self, hashed):
         self.hashed = hashed
@@ -159,9 +159,9 @@ class _Hashed:
 
 
 def frozen_sets_that_collide(levels, width=8):
-    """A set of frozensets of frozensets of …, all of one hash: to compare two of them
-    is to compare all their items with each other, and those again. Some hundred bytes
-    for each level, since items are references."""
+    """A set of frozensets of frozensets of …, all of one hash: comparing two of them
+    compares all their items with each other, and so on at each level. A level takes
+    some hundred bytes, since items are references."""
     tail = (1 << 20) | 7  # Comes last in a small table.
     out, shared, hashed = bytearray([0x90 | (levels + 1)]), [], 5
 
@@ -189,8 +189,8 @@ def frozen_sets_that_collide(levels, width=8):
 
 
 def nested_over_payloads(tag, tail, each, payloads):
-    """A stream of payloads, in each of which so many nodes with this tag, and `tail`
-    behind what they hold, are around what the one before gave."""
+    """A stream of payloads. Each wraps the object of the payload before in `each` nodes
+    with this tag, which have `tail` after that object."""
     head = bytes([0x92 + len(tail)]) + NODE + tag
     stream = sealed(head * each + b"\xc0" + tail * each)
     for number in range(payloads - 1):
@@ -200,7 +200,7 @@ def nested_over_payloads(tag, tail, each, payloads):
 
 
 def equal_frozen_sets(levels):
-    """A set of two frozensets that are equal, and made of parts that each has twice."""
+    """A set of two equal frozensets, whose parts refer to each smaller part twice."""
     out, places, shared = bytearray(b"\x93"), {}, {}
 
     def refer(part):
@@ -222,7 +222,7 @@ def equal_frozen_sets(levels):
 
 
 MASK = 2**64 - 1
-SCATTER = 3644798167  # Of the hash of a frozenset, as the two below.
+SCATTER = 3644798167  # Constants of the hash of a frozenset.
 SPREAD, PAIR = 69069, 1927868237
 
 
@@ -232,8 +232,8 @@ def _scattered(hashed):
 
 
 def _hash_of_partner(inner, wanted):
-    """The hash that an item has to have so that its frozenset with one of the hash
-    `inner` has the hash `wanted`; None if no int has it."""
+    """The hash of an item whose frozenset with an item of the hash `inner` has the hash
+    `wanted`; None if no int has that hash."""
     mixed = hashed = (wanted - 907133923) * pow(SPREAD, -1, MASK + 1) & MASK
     for _ in range(8):
         hashed = mixed ^ hashed >> 11 ^ hashed >> 25
@@ -245,9 +245,9 @@ def _hash_of_partner(inner, wanted):
     return partner if -P < partner < P and partner != -1 else None
 
 
-def _met_again(slot, rest):
-    """A hash whose probe comes back to this slot of eight twelve times, as long as the
-    hash has bits left. `rest`: which of all these hashes."""
+def _returning_hash(slot, rest):
+    """A hash whose probes return to this slot of a table of eight twelve times. `rest`
+    chooses one of these hashes."""
     hashed = slot
     for jump in range(1, 13):
         hashed |= (-4 * slot - 1 & 7) << 5 * jump
@@ -257,20 +257,20 @@ def _met_again(slot, rest):
 
 
 def _partner(inner, seen):
-    """An int beside something of the hash `inner`, so that the frozenset of both has a
-    hash that meets one slot again and again; its slot is not that of `inner`."""
+    """An int whose frozenset with an item of the hash `inner` has a hash whose probes
+    return to one slot. The int and the item have different slots."""
     for rest in range(seen, seen + 10_000):
         for slot in range(8):
-            partner = _hash_of_partner(inner, _met_again(slot, rest))
+            partner = _hash_of_partner(inner, _returning_hash(slot, rest))
             if partner is not None and partner & 7 != inner & 7:
                 return partner
-    raise AssertionError("no int")
+    raise AssertionError("no int has such a hash")
 
 
-def frozen_sets_met_again(levels, *, in_tuples=False, beside=()):
-    """Behind what is `beside` them, two frozensets of frozensets of … in a set, unequal
-    and of one hash. Each has one frozenset and one int. Looking the inner one up in the
-    other meets what is there thirteen times and compares it as often."""
+def frozen_sets_compared_often(levels, *, in_tuples=False, beside=()):
+    """A set of the items `beside` and two frozensets of frozensets of …, unequal and of
+    one hash. Each has one frozenset and one int. Looking up the inner frozenset of one
+    in the other finds the other's thirteen times, and compares the two each time."""
     pair, seen = (5, 5 + P), 0
     bodies = [msgpack.packb(item) for item in pair]
     objects = list(pair)
@@ -278,7 +278,7 @@ def frozen_sets_met_again(levels, *, in_tuples=False, beside=()):
         partner = _partner(hash(objects[0]), seen)
         frozen = b"\x93" + NODE + b"\x03"
         bodies = [frozen + body + msgpack.packb(partner) for body in bodies]
-        # Of the hash that this has, whatever is in it.
+        # An object with the hash of both bodies.
         objects = [frozenset([_Hashed(hash(objects[0])), partner])] * 2
     if in_tuples:
         bodies = [b"\x93" + NODE + b"\x01" + body + b"\x07" for body in bodies]

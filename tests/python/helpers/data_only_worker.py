@@ -1,4 +1,4 @@
-"""Loads spoiled payloads under DATA_ONLY, and watches what that does.
+"""Loads spoiled payloads under DATA_ONLY, and checks what loading does.
 
     python data_only_worker.py COUNT SEED PAYLOAD...
 
@@ -15,10 +15,16 @@ import peak_memory
 import waybill
 from mutation_worker import DIGEST_SIZE, resealed
 
-MULTIPLE, CONSTANT = 256, 1 << 20  # The constant is enough for 512 inside each other.
-# What loads() with options runs of waybill's own, and what makes its errors.
+MULTIPLE, CONSTANT = 256, 1 << 20  # The constant covers 512 nested values.
+# Functions of waybill that loads() with options calls, and those that make its errors.
 OWN_CODE = {
-    *("loads_with", "decode_options", "load_options_of", "chosen", "chosen_options"),
+    *(
+        "loads_with",
+        "decode_options",
+        "load_options_of",
+        "option_value",
+        "option_values",
+    ),
     *("_require_options", "convert", "_handle_of"),
 }
 
@@ -54,7 +60,7 @@ def spoiled(data, chance):
 
 
 def attempt(data, tally):
-    """Loads `data`; what was audited meanwhile."""
+    """Loads `data`. Returns the audit events meanwhile."""
     del events[:]
     try:
         waybill.loads(data, policy=waybill.DATA_ONLY)
@@ -72,8 +78,8 @@ def main():
     count, seed, *paths = sys.argv[1:]
     sources = [Path(path).read_bytes() for path in paths]
     chance, tally = random.Random(int(seed)), collections.Counter()
-    # What is set up once is set up now: the classes of errors are made by the first,
-    # and are compared with what Python raises where a key cannot be hashed.
+    # Set up now what is set up once: the first error makes the classes of errors, and
+    # the first unhashable key an error of Python to compare with.
     body = waybill.dumps({5: 1})[: -DIGEST_SIZE - 1].replace(b"\x81\x05", b"\x81\x90")
     unhashable = resealed(body + bytes(DIGEST_SIZE) + b"\xc0", len(body))
     for data in (*sources, b"", unhashable):
@@ -85,7 +91,7 @@ def main():
         data = spoiled(sources[number % len(sources)], chance)
         with peak_memory.watch() as peak:
             is_profiled = number % 16 == 0
-            if is_profiled:  # Which is audited itself.
+            if is_profiled:  # Profiling is an audit event itself.
                 sys.setprofile(profile)
             seen = attempt(data, tally)
             sys.setprofile(None)

@@ -1,4 +1,4 @@
-"""What arrives is what was sent."""
+"""Compares received values with those that were sent."""
 
 import pytest
 
@@ -6,7 +6,7 @@ numpy = pytest.importorskip("numpy")
 
 
 def assert_equal(loaded, made):
-    """Of dicts whose values are arrays and bytes."""
+    """Compares dicts whose values are arrays or bytes."""
     assert loaded.keys() == made.keys()
     for key, value in made.items():
         assert type(loaded[key]) is type(value)

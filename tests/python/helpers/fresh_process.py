@@ -2,12 +2,12 @@
 
     fresh_process.send(function, "value(2)") == 4
 
-sends an object: dumps it here, loads it there, and gives what the expression makes of
-`value`. What comes back is plain data. An exception there is a FreshProcessError here;
-a process that dies of a signal is a failed assertion.
+sends an object: it is dumped here and loaded in the other process, which evaluates the
+expression with the object as `value`. The result must be plain data. An exception in
+the other process raises FreshProcessError here; death by a signal fails an assertion.
 
-One interpreter has imported waybill and forks for each question: that takes 3 ms, and a
-start 50. run_script() starts an interpreter, for tests that are about the start.
+One interpreter imports waybill and forks for each question: a fork takes 3 ms, a start
+50. run_script() starts an interpreter, for tests of the start.
 """
 
 import contextlib
@@ -23,9 +23,9 @@ import waybill
 
 SECONDS = 120
 
-#: Reads the name of a folder, forks, and tells how the child ended. The child leaves
-#: the loop, so that it ends as every program does. All that needs no import but that of
-#: waybill: `posix` and `marshal` are part of the interpreter.
+#: Reads the name of a folder, forks, and prints the child's exit code. The child leaves
+#: the loop, so that it ends as every program does. Imports nothing but waybill: `posix`
+#: and `marshal` are part of the interpreter.
 _TEMPLATE = """
 import marshal, posix, sys, waybill
 child = None
@@ -73,7 +73,7 @@ class _Template:
 
     def run(self, folder):
         """The exit status of a child that answers the question in the folder."""
-        with contextlib.suppress(BrokenPipeError):  # Then it answers nothing.
+        with contextlib.suppress(BrokenPipeError):  # There is no answer then.
             self.process.stdin.write(os.fsencode(folder) + b"\n")
         if not select.select([self.process.stdout], [], [], SECONDS)[0]:
             self.stop()
@@ -83,7 +83,7 @@ class _Template:
         return int(status)
 
     def stop(self):
-        """Ends it, with a child that it may have."""
+        """Ends the interpreter, and its child if there is one."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, 9)
         self.process.wait()
@@ -107,7 +107,7 @@ def _template(command, env):
 
 
 class FreshProcessError(Exception):
-    """What was raised in the other process: its type's name, message, traceback."""
+    """An exception of the other process: name of its type, message, traceback."""
 
     def __init__(self, kind, message, traceback):
         super().__init__(f"{kind}: {message}\n{traceback}")
@@ -117,7 +117,7 @@ class FreshProcessError(Exception):
 
 
 def execute(program, payload=b"", *, path=(), command=(sys.executable,), env=None):
-    """What `program` leaves in `answer`; it knows `waybill`, `sys` and `data`."""
+    """The variable `answer` of a program, which has `waybill`, `sys` and `data`."""
     with tempfile.TemporaryDirectory() as folder:
         question = (program, [str(entry) for entry in path], bytes(payload))
         Path(folder, "empty").mkdir()
@@ -132,13 +132,13 @@ def execute(program, payload=b"", *, path=(), command=(sys.executable,), env=Non
 
 
 def load(payload, expression, **options):
-    """What `expression` makes of `value`, the object that the payload holds."""
+    """The value of an expression in which `value` is the object in the payload."""
     program = f"value = waybill.loads(data)\nanswer = ({expression})"
     return execute(program, payload, **options)
 
 
 def send(obj, expression, **options):
-    """load() of dumps()."""
+    """load() of the payload of an object."""
     return load(waybill.dumps(obj), expression, **options)
 
 
@@ -153,7 +153,7 @@ def run_script(
 ):
     """Standard output of a program that may crash; it must end with status 0.
 
-    `given`: what it reads from standard input, text or bytes.
+    `given`: its standard input, text or bytes.
     """
     done = subprocess.run(
         [*command, *flags, "-c", script, *map(str, arguments)],
@@ -171,7 +171,7 @@ def run_script(
 
 
 def sent_by(script, *arguments):
-    """What a script leaves in `sent`, as a payload, written with and without caches."""
+    """The payload of a script's variable `sent`, equal with and without caches."""
     end = """
 data = waybill.dumps(sent)
 assert waybill.dumps(sent) == data
@@ -179,7 +179,7 @@ waybill._core.use_caches(False)
 assert waybill.dumps(sent) == data
 sys.stdout.write(data.hex())
 """
-    # In a dict of its own: what it defines would travel.
+    # With globals of its own: globals of the script may travel.
     end = (
         f"import sys, waybill\nexec({end!r}, dict(sent=sent, waybill=waybill, sys=sys))"
     )

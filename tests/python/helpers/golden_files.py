@@ -27,22 +27,22 @@ def own():
 
 
 def own_without_buffers():
-    """Those of them that are nothing but a head, which ends with its digest."""
+    """The payloads of own() without stored buffers, which end after their digest."""
     return [path for path in own() if not report_of(path).get("buffers")]
 
 
 def options_of(path):
-    """The options of dumps that it was made with."""
+    """The options of dumps with which a payload was made."""
     return make_golden.OPTIONS.get(name_of(path), {})
 
 
 def has_source(path):
-    """Whether all Pythons load it."""
+    """Whether all versions of Python load a payload."""
     return bool(options_of(path).get("source"))
 
 
 def check(path, value):
-    """Whether `value` is what the payload's source says."""
+    """Runs the payload's own check of its loaded value."""
     return make_golden.scope_of(name_of(path))["check"](value)
 
 

@@ -53,7 +53,7 @@ EMPTY = {
     "cell": types.CellType,
 }
 OWN = {"List", "Dict", "Set", "Plain", "Slotted", "Mixed", "Error"}
-#: Kinds whose content is part of their making: it may refer to earlier ones of them.
+#: Kinds that are made with their content, which may refer to earlier nodes of them.
 COMPLETE = ["tuple", "frozenset", "Tuple", "Frozen", "partial", "method", "Text"]
 KINDS = [*EMPTY, *sorted(OWN), "function", "class", "object", *COMPLETE]
 
@@ -150,7 +150,7 @@ class _Builder:
         node.__defaults__ = tuple(found[2:4]) or None
         for value in found:
             if isinstance(value, types.CellType):
-                # Another function, which has this cell and one of the first one's.
+                # Another function, with this cell and the first cell of `node`.
                 closure = value, node.__closure__[0]
                 node.twin = types.FunctionType(
                     node.__code__, self.scope, "twin", (node,), closure
@@ -170,11 +170,11 @@ def is_hashable(value):
 
 
 class Different(Exception):
-    """Two graphs are not of one form; says where."""
+    """Two graphs differ in form. The message says where."""
 
 
 ATOMS = (int, float, complex, str, bytes, bool, type(None), type(...))
-#: What every class or function has of its own accord.
+#: Attributes that Python adds to classes.
 _PASSED_OVER = {"__dict__", "__weakref__", "__slotnames__", "__abstractmethods__"}
 _PASSED_OVER |= {"_abc_impl", "__firstlineno__", "__static_attributes__"}
 
@@ -183,9 +183,9 @@ def demand_same_form(first, second):
     """Raises Different unless the graphs are equal, object by object.
 
     Each object of one corresponds to one object of the other, and to the same one
-    wherever it is met. A class that is one object in both is not looked into.
+    at each reference. A class that is one object in both is not compared.
     """
-    there, back = {}, {}
+    second_of, first_of = {}, {}
     stack = [(first, second, None)]
     while stack:
         a, b, path = stack.pop()
@@ -193,14 +193,14 @@ def demand_same_form(first, second):
             if type(a) is not type(b) or _key(a) != _key(b):
                 raise Different(f"{_text(path)}: {a!r} and {b!r}")
             continue
-        if id(a) in there or id(b) in back:
-            if there.get(id(a)) is not b or back.get(id(b)) is not a:
+        if id(a) in second_of or id(b) in first_of:
+            if second_of.get(id(a)) is not b or first_of.get(id(b)) is not a:
                 raise Different(f"{_text(path)}: shared here and not there: {type(a)}")
             continue
         if a is b and isinstance(a, (type, types.BuiltinFunctionType)):
             continue
-        # Both dicts keep what they know alive, so that no address is used again.
-        there[id(a)], back[id(b)] = b, a
+        # These references keep all objects alive, so that no address is used again.
+        second_of[id(a)], first_of[id(b)] = b, a
         parts, others = dict(_parts(a)), dict(_parts(b))
         if list(parts) != list(others):
             raise Different(f"{_text(path)}: {list(parts)} and {list(others)}")
@@ -208,7 +208,7 @@ def demand_same_form(first, second):
 
 
 def _is_plain(obj):
-    """Whether nobody can tell two such objects that are equal from one, but by id()."""
+    """Whether only id() can distinguish equal objects of this sort."""
     if type(obj) in (tuple, frozenset):
         return all(map(_is_plain, obj))
     return type(obj) in ATOMS
@@ -294,7 +294,7 @@ def _attributes(obj):
 
 
 def _key(obj):
-    """The same text for elements of sets that correspond."""
+    """A text that is equal for corresponding elements of sets."""
     if isinstance(obj, (tuple, frozenset)):
         keys = list(map(_key, obj))
         if isinstance(obj, frozenset):

@@ -1,13 +1,13 @@
-"""What work leaves behind each time: objects, references and blocks of memory."""
+"""Measures leaks: objects, references and memory blocks that remain after each call."""
 
 import gc
 import sys
 
 
 def of(work, rounds, referred=None):
-    """The least growth of (objects, references to `referred`, blocks) in some windows
-    of so many rounds: what is left behind grows in each, while caches fill up, and
-    the interpreter's own tables, in some."""
+    """The least growth of (objects, references to `referred`, blocks) in five windows
+    of `rounds` calls. A leak grows in each window; caches and the interpreter's own
+    tables grow only in some."""
     work()
     windows = []
     before = _counts(referred)

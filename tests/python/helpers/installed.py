@@ -4,8 +4,8 @@ import shutil
 
 
 def install(folder, name, version, modules=(), files=None, **texts):
-    """A distribution with these modules of one line each; one of that name that is
-    there is replaced. `texts` are further files of metadata, by name without suffix."""
+    """A distribution with these modules of one line each. Replaces one of the same
+    name. `texts` are further files of metadata, by name without suffix."""
     uninstall(folder, name)
     info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
     info.mkdir(parents=True)

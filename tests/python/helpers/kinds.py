@@ -2,8 +2,8 @@
 
     value, dumps, loads = kinds.make("partial")
 
-Each row is a program that leaves `value`, and `dumps` or `loads` where those of waybill
-would not do.
+Each row is a program that sets `value`, and `dumps` or `loads` if those of waybill do
+not suffice.
 """
 
 import sys
@@ -144,7 +144,7 @@ PROGRAMS = {
         value[1]["f"] = lambda: value
         value[1]["self"] = value[1]
     """,
-    "object that tells another class": """
+    "object with another __class__": """
         class Proxy:
             __slots__ = ("target",)
             __class__ = property(lambda self: int)
@@ -401,11 +401,11 @@ PROGRAMS = {
     """,
     "map location": """
         class Asks:
-            def __reduce__(self): return waybill._core.chosen_devices, ()
+            def __reduce__(self): return waybill._core.current_map_location, ()
         value = [Asks(), C(1)]
         def loads(data): return waybill.loads(data, map_location={"cuda": "cpu"})
     """,
-    "memory that is copied by who gets it": """
+    "memory that its receiver copies": """
         class Lends:
             def __init__(self): self.memory = (ctypes.c_ubyte * 70_000)()
             def __reduce__(self):

@@ -1,4 +1,4 @@
-"""A scope of functions and classes that are sent again and again, and looks at them."""
+"""Functions and classes for tests of caches, and ways to load and to compare them."""
 
 import io
 import types
@@ -32,17 +32,18 @@ f.__qualname__, g.__qualname__, h.__qualname__ = 'f', 'g', 'h'
 """
 
 
-def long_way(payload):
-    """What a reader makes of it that keeps nothing of the last time."""
+def load_uncached(payload):
+    """Loads a payload without caches: an Unpickler does not use them."""
     return waybill.Unpickler(io.BytesIO(payload)).load()
 
 
 def warm(payload):
+    """Loads a payload several times, until the caches serve it."""
     return [waybill.loads(payload) for _ in range(4)][-1]
 
 
 def seen(value):
-    """All that can be seen of a value; functions by what they are made of."""
+    """A comparable form of a value; of a function its code, names and globals."""
     if isinstance(value, types.FunctionType):
         names = [
             (k, getattr(v, "__code__", v))

@@ -1,7 +1,7 @@
-"""What payloads of plain data cost in memory, next to their size and their estimate.
+"""Measures the memory that payloads of plain data take, beside the estimate of waybill.
 
-Prints, for each shape, bytes of the payload, of the peak and of the estimate, how many
-containers are inside each other, and the peak of an Unpickler, which keeps what came.
+Prints for each shape: bytes of the payload, of the peak and of the estimate, the depth
+of containers, and the peak of an Unpickler, which holds the received objects.
 """
 
 import io
@@ -19,7 +19,7 @@ def array(count):
     return b"\xdd" + count.to_bytes(4, "big")
 
 
-# Each is as much object for as few bytes as there is.
+# Each has objects that are large for the bytes of their payload.
 SHAPES = {
     "empty lists": array(5000) + b"\x90" * 5000,
     "empty dicts": array(5000) + b"\x80" * 5000,
@@ -64,7 +64,7 @@ SHAPES = {
 
 
 def estimate(data):
-    """The lowest max_memory that lets it in."""
+    """The lowest max_memory that accepts the payload."""
     low, high = 0, 1 << 34
     while low + 1 < high:
         middle = (low + high) // 2
@@ -82,14 +82,14 @@ def main():
         data = sealed(source)
         waybill.loads(data, limits=LENIENT)
         with peak_memory.watch() as peak:
-            kept = waybill.loads(data, policy=waybill.DATA_ONLY, limits=LENIENT)
-        del kept
+            loaded = waybill.loads(data, policy=waybill.DATA_ONLY, limits=LENIENT)
+        del loaded
         stream = waybill.Unpickler(
             io.BytesIO(data), policy=waybill.DATA_ONLY, limits=LENIENT
         )
         with peak_memory.watch() as stream_peak:
-            kept = stream.load()
-        del kept, stream
+            loaded = stream.load()
+        del loaded, stream
         depth = waybill.inspect(data)["payload"]["statistics"]["depth"]
         row = name, len(data), peak.bytes, estimate(data), depth, stream_peak.bytes
         print(repr(row), flush=True)

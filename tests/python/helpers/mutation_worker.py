@@ -1,4 +1,4 @@
-"""Loads spoiled payloads, and prints what came of them. May crash; that is the point.
+"""Loads spoiled payloads, and prints the outcomes. A crash is what the tests look for.
 
     python mutation_worker.py KIND PAYLOAD PROGRESS
 
@@ -10,8 +10,8 @@ KIND  cut         cut at each length
       code        bytes of the code and of its places changed at random, with one that
                   fits
 
-What loads() gives is never called; of code objects all positions are asked for. The
-file PROGRESS tells the case at hand.
+Loaded objects are never called; the positions of code objects are read. The file
+PROGRESS names the current case.
 """
 
 import collections
@@ -28,7 +28,7 @@ import repeats
 import waybill
 
 MASKS = (1, 0x80, 0xFF)
-#: Of a share of 0.3, each eleventh change: bytes in all ways by turns.
+#: Only every RESEALED_STEP-th change is tried: every eleventh for a share of 0.3.
 RESEALED_STEP = round(repeats.SHARE**-2)
 SPLICES = 100_000
 CODE_CHANGES = repeats.times(20_000)
@@ -44,7 +44,8 @@ def flipped(data, end, masks=MASKS, step=1):
 
 
 def spliced(data, end):
-    """Whole envelopes up to their digests; `end` is where that of `data` stands."""
+    """Whole envelopes without valid digests. `end`: the offset of the digest of
+    `data`."""
     chance = random.Random(end)
     for number in range(SPLICES):
         body = bytearray(data[:end])
@@ -58,7 +59,8 @@ def spliced(data, end):
 
 
 def changed_in_code(data, end):
-    """Envelopes up to their digests, with other bytes in code, or in its places."""
+    """Envelopes without valid digests, with other bytes in code or debug
+    information."""
     chance = random.Random(end)
     sections = waybill.inspect(data)["sections"]
     inside = [
@@ -70,7 +72,7 @@ def changed_in_code(data, end):
         body = bytearray(data)
         for _ in range(chance.randint(1, 3)):
             at = chance.choice(inside)
-            # Near what was there, anything, or what stands elsewhere in the code.
+            # A value near the old one, any value, or a byte from elsewhere in the code.
             body[at] = chance.choice(
                 (body[at] ^ 1, (body[at] + 1) % 256, chance.randrange(256))
                 + (body[chance.choice(inside)],)
@@ -78,9 +80,9 @@ def changed_in_code(data, end):
         yield f"change {number}", bytes(body)
 
 
-def ask_positions(value):
-    """Has the interpreter read the line tables of all code in what was loaded."""
-    asked = 0
+def read_positions(value):
+    """Makes the interpreter read the line tables of all loaded code."""
+    count = 0
     todo = [value]
     while todo:
         code = todo.pop()
@@ -90,12 +92,12 @@ def ask_positions(value):
             collections.deque(code.co_positions(), 0)
             collections.deque(code.co_lines(), 0)
             todo += code.co_consts
-            asked += 1
-    return asked
+            count += 1
+    return count
 
 
 def resealed(data, at):
-    """`data` with the digest, which stands at `at`, computed anew."""
+    """`data` with a computed digest at the offset `at`."""
     import xxhash
 
     digest = xxhash.xxh3_64_digest(data[:at])  # Canonical: big-endian.
@@ -111,7 +113,7 @@ def sealed(payload):
 
 
 def attempt(data, intact, tally):
-    """Tries to load `data`; False if the outcome is none of those allowed."""
+    """Tries to load `data`; False if the outcome is not allowed."""
     try:
         value = waybill.loads(data)
     except waybill.DecodeError as error:
@@ -130,7 +132,7 @@ def attempt(data, intact, tally):
         tally[type(error).__name__] += 1
         return intact is None
     tally["loaded"] += 1
-    tally["code objects"] += ask_positions(value)
+    tally["code objects"] += read_positions(value)
     return intact is None or waybill.dumps(value) == intact
 
 

@@ -1,5 +1,5 @@
-"""Payloads as if a version of Python had made them that is not this one, and with other
-bytes than were sealed."""
+"""Payloads that claim another version of Python, or whose bytes were changed and sealed
+again."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def as_of_another_python(payload):
 
 
 def altered(payload, old, new):
-    """The payload with other bytes, as many as there were, sealed again."""
+    """The payload with `new` in place of `old`, of equal length, sealed again."""
     assert payload.count(old) == 1 and len(old) == len(new)
     return sealed_again(payload.replace(old, new))
 

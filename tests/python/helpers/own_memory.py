@@ -1,4 +1,4 @@
-"""What a process holds, without what the kernel adds to it, and held at most."""
+"""The memory of a process without files that it maps, and its peak."""
 
 #: The source of memory(): KiB in pages of this process that no file backs. The resident
 #: pages of /proc/self/statm count those of libraries too, which come and go with the
@@ -16,8 +16,8 @@ def memory():
                 return int(line.split()[1])
 """
 
-#: The source of peak(): MiB that were resident at most. Not of getrusage(), which goes
-#: on from the peak of the process before exec().
+#: The source of peak(): MiB that were resident at most. getrusage() would include the
+#: peak of the process before exec().
 PEAK = """
 import re
 def peak():

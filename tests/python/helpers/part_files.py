@@ -1,11 +1,11 @@
-"""Files of which tests open parts."""
+"""Files for tests that open parts of them."""
 
 import pytest
 import waybill
 
 numpy = pytest.importorskip("numpy")
 
-#: An array that is stored behind the payload.
+#: An array that is stored after the payload.
 LARGE = numpy.arange(40_000.0).reshape(200, 200)
 
 

@@ -1,4 +1,4 @@
-// Stands before malloc and counts; see peak_memory.py. Of one thread that matters.
+// Replaces malloc and counts bytes; see peak_memory.py. Measures one busy thread.
 
 #include <cerrno>
 #include <cstddef>
@@ -15,35 +15,35 @@ void __libc_free(void* memory);
 
 static long long current = 0, peak = 0;
 
-static void* taken(void* memory) {
+static void* count_allocated(void* memory) {
   const long long now =
       __atomic_add_fetch(&current, malloc_usable_size(memory), __ATOMIC_RELAXED);
   if (now > peak) peak = now;
   return memory;
 }
 
-static void given(void* memory) {
+static void count_freed(void* memory) {
   __atomic_sub_fetch(&current, malloc_usable_size(memory), __ATOMIC_RELAXED);
 }
 
-void* malloc(std::size_t size) { return taken(__libc_malloc(size)); }
+void* malloc(std::size_t size) { return count_allocated(__libc_malloc(size)); }
 
 void* calloc(std::size_t count, std::size_t size) {
-  return taken(__libc_calloc(count, size));
+  return count_allocated(__libc_calloc(count, size));
 }
 
-// Both are there while one is copied to the other.
+// Both blocks exist while one is copied to the other.
 void* realloc(void* old, std::size_t size) {
   const std::size_t before = malloc_usable_size(old);
   void* memory = __libc_realloc(old, size);
   if (memory == nullptr) return nullptr;
-  taken(memory);
+  count_allocated(memory);
   __atomic_sub_fetch(&current, before, __ATOMIC_RELAXED);
   return memory;
 }
 
 void* memalign(std::size_t alignment, std::size_t size) {
-  return taken(__libc_memalign(alignment, size));
+  return count_allocated(__libc_memalign(alignment, size));
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
@@ -56,7 +56,7 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
 }
 
 void free(void* memory) {
-  given(memory);
+  count_freed(memory);
   __libc_free(memory);
 }
 

@@ -1,7 +1,8 @@
-"""Counts what a process allocates, of Python's and of C++'s: the peak, to the byte.
+"""Measures the peak of the memory that a process allocates, in Python and C++, in
+bytes.
 
-The counter (peak_memory.cpp) stands before malloc, and Python's own allocator aside, so
-a program has to be started with it: start_again_with_counter().
+The counter (peak_memory.cpp) replaces malloc, and Python's own allocator is off, so a
+program has to be started with it: start_again_with_counter().
 """
 
 import contextlib
@@ -24,7 +25,7 @@ def build(folder):
 
 
 def start_again_with_counter():
-    """Starts this program anew, with the counter, unless it is there."""
+    """Starts this program again with the counter, unless it has that."""
     if "WAYBILL_PEAK_MEMORY" in os.environ:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +45,7 @@ class Peak:
 
 @contextlib.contextmanager
 def watch():
-    """What its block allocates at most, beyond what there was before."""
+    """Measures the peak of what its block allocates."""
     counter = _counter()
     peak = Peak()
     counter.peak_memory_reset()

@@ -5,7 +5,7 @@ import threading
 
 
 def through_a_pipe(write, read, buffering=-1):
-    """What `read(file)` gives, while another thread calls `write(file)`."""
+    """The result of `read(file)`, while another thread calls `write(file)`."""
     reader, writer = os.pipe()
 
     def send():

@@ -1,4 +1,4 @@
-"""Payloads for policies, as friends and as hostile senders write them."""
+"""Payloads for tests of policies, of honest and of hostile senders."""
 
 import subprocess
 import sys
@@ -9,14 +9,15 @@ from mutation_worker import DIGEST_SIZE, resealed
 
 
 def refused(obj, policy, **options):
-    """The words with which an object is not let in."""
+    """The message of the PolicyError with which an object is refused."""
     with pytest.raises(waybill.PolicyError) as caught:
         waybill.loads(waybill.dumps(obj), policy=policy, **options)
     assert caught.value.code == "refused"
     return str(caught.value)
 
 
-def arrives(obj, policy):
+def round_trip_under(obj, policy):
+    """The object after a round trip under a policy that allows it."""
     return waybill.loads(waybill.dumps(obj), policy=policy)
 
 
@@ -31,9 +32,10 @@ class Reduced:
 
 
 def payload_of(node, module_name, path):
-    """An envelope with what `node` makes of a name, as a hostile sender would write it.
+    """An envelope with a name, as a hostile sender would write it.
 
-    `node` takes what makes the tag of a node, and the node that looks the name up.
+    `node(tag, found)` returns the value of the payload: `tag(number)` makes the tag of
+    a node, and `found` is the node that looks the name up.
     """
     msgpack = pytest.importorskip("msgpack")
     pytest.importorskip("xxhash")
@@ -66,11 +68,11 @@ def payload_of_call(module_name, path, *arguments):
     )
 
 
-SECONDS = 60  # No time is asserted: what explodes takes years.
+SECONDS = 60  # Any limit would do: an attack that succeeds takes years.
 
 
-def words_of_loading(data, policy="waybill.DATA_ONLY"):
-    """What a process of its own says of a payload, which must not keep it busy."""
+def output_of_loading(data, policy="waybill.DATA_ONLY"):
+    """What another process prints about a payload. Fails if loading takes too long."""
     program = (
         "import sys, waybill\n"
         "data = sys.stdin.buffer.read()\n"

@@ -9,7 +9,7 @@ from told import told_by
 
 @contextlib.contextmanager
 def refused_as(code, match=None):
-    """What is done here raises a DecodeError of this code, which is the value."""
+    """Its block must raise a DecodeError with this code. Yields the ExceptionInfo."""
     with pytest.raises(waybill.DecodeError, match=match) as caught:
         yield caught
     assert caught.value.code == code

@@ -1,8 +1,8 @@
 """How often a test repeats what it does.
 
-All of it with this machine's Python and without sanitizers. Elsewhere WAYBILL_REPEATS
-is a share, such as 0.3: threads and random graphs find there what depends on the
-interpreter, and need fewer turns for it.
+In full with this machine's Python and without sanitizers. Otherwise WAYBILL_REPEATS is
+a share, such as 0.3: threads and random graphs then look only for errors that depend on
+the interpreter, and need fewer turns.
 """
 
 import os

@@ -10,8 +10,8 @@ from mutation_worker import DIGEST_SIZE
 
 
 def resealed(data, at=None):
-    """`data` with a digest that fits, which stands at `at`; at the end of one without
-    a signature.
+    """`data` with a digest that fits, at the offset `at`; by default where the digest
+    of an unsigned envelope is.
     """
     pytest.importorskip("xxhash")
     return mutation_worker.resealed(
@@ -26,7 +26,7 @@ def sealed(payload):
 
 
 def spoil(kind, payload, folder, seconds=300):
-    """What mutation_worker.py says of a payload, or of that in a file."""
+    """The output of mutation_worker.py for a payload, or for a file with one."""
     if kind not in ("cut", "flip"):
         pytest.importorskip("xxhash")
     path, progress = payload, folder / "progress"

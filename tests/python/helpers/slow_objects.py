@@ -1,6 +1,6 @@
 """A class for scripts, whose instances let other threads run while they travel."""
 
-#: Needs `time`.
+#: The source of the class, which needs the module `time`.
 SLOW = """
 class Slow:
     # Other threads get a turn inside of dumps and of loads.

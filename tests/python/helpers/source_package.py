@@ -1,6 +1,6 @@
 """Lets ``waybill._source`` be imported where the extension is not built.
 
-It needs nothing of the rest. Import this first.
+Its modules then load without the extension. Import this first.
 """
 
 import sys

@@ -35,7 +35,7 @@ def run(statement):
 
 
 def write_files(folder, files):
-    """Writes texts, without their indentation, to paths in a folder; gives that."""
+    """Writes texts, without their indentation, to paths in a folder; returns it."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def write_files(folder, files):
 
 
 def copy_by_value(function, module=NOWHERE):
-    """The same function under a module name that keeps it from going by reference."""
+    """A copy of a function in a module that cannot be imported: it travels by value."""
     copy = types.FunctionType(
         function.__code__,
         function.__globals__,
@@ -59,7 +59,7 @@ def copy_by_value(function, module=NOWHERE):
 
 @contextlib.contextmanager
 def imported(name, **attributes):
-    """A module of this name in sys.modules, for a while, as if a file held it."""
+    """A module of this name in sys.modules during the block, as if it had a file."""
     module = types.ModuleType(name)
     module.__spec__ = importlib.machinery.ModuleSpec(name, None)
     vars(module).update(attributes)

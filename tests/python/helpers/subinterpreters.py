@@ -50,7 +50,7 @@ def run(code, legacy=False):
 
 
 def run(script):
-    """What it prints; it has `USE` and `run(code, legacy=False)`."""
+    """The output of a script, which has `USE` and `run(code, legacy=False)`."""
     try:
         return fresh_process.run_script(RUN + script)
     except AssertionError as error:

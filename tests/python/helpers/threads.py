@@ -4,7 +4,7 @@ import threading
 
 
 def run_in_threads(work, count=4):
-    """Calls work(number) in threads that start together; gives what they raised."""
+    """Calls work(number) in threads that start together; returns their exceptions."""
     barrier, errors = threading.Barrier(count), []
 
     def run(number):

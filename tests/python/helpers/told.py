@@ -1,6 +1,6 @@
-"""How errors are written down in tests."""
+"""Errors as text, to be compared in tests."""
 
 
-def told_by(error):
-    """Path and type of what could not travel: ``obj['lock'] (_thread.lock)``."""
+def culprit_of(error):
+    """Path and type of the culprit of an error: ``obj['lock'] (_thread.lock)``."""
     return f"{error.path} ({error.type})"

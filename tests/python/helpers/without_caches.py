@@ -1,4 +1,4 @@
-"""What waybill does where it keeps nothing, which is what counts."""
+"""Runs waybill without caches: other results are compared with these."""
 
 import contextlib
 
@@ -21,7 +21,7 @@ def dumps_without_caches(obj):
 
 
 def answers_with_and_without_caches(program, *sent):
-    """What a program answers in fresh processes, of what is in `sent` there."""
+    """The answers of a program in two fresh processes. `sent`: its variable `sent`."""
     head = "sent, caches = waybill.loads(data)\nwaybill.configure(caches=caches)\n"
     return [
         fresh_process.execute(head + program, waybill.dumps([sent, caches]))

@@ -17,7 +17,7 @@ import waybill
 from sources import define
 
 
-def long_way(data):
+def load_uncached(data):
     return waybill.Unpickler(io.BytesIO(data)).load()
 
 
@@ -122,7 +122,7 @@ def seen(instance):
 def test_instances_are_those_of_the_long_way(cls, name):
     data = waybill.dumps([make(cls, STATES[name]) for _ in range(4)])
 
-    received, expected = waybill.loads(data), long_way(data)
+    received, expected = waybill.loads(data), load_uncached(data)
 
     assert list(map(seen, received)) == list(map(seen, expected))
     assert len({id(vars(each)) for each in received}) == 4
@@ -320,7 +320,7 @@ def test_random_instances_are_those_of_the_long_way(seed):
 
     data = waybill.dumps([value(4) for _ in range(5)])
 
-    assert plain(waybill.loads(data), {}) == plain(long_way(data), {})
+    assert plain(waybill.loads(data), {}) == plain(load_uncached(data), {})
 
 
 def test_an_attribute_without_a_name_arrives():

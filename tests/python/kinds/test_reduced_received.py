@@ -19,7 +19,7 @@ import pytest
 import waybill
 
 
-def long_way(data):
+def load_uncached(data):
     return waybill.Unpickler(io.BytesIO(data)).load()
 
 
@@ -44,7 +44,7 @@ CASES = {
 def test_what_a_call_makes_is_that_of_the_long_way(name):
     data = waybill.dumps(CASES[name])
 
-    assert waybill.loads(data) == CASES[name] == long_way(data)
+    assert waybill.loads(data) == CASES[name] == load_uncached(data)
 
 
 def test_an_object_that_is_met_again_is_one():
@@ -187,7 +187,7 @@ def test_what_fills_an_object_arrives_as_with_pickle(state, items, pairs, setter
 
     expected, behind = pickle.loads(pickle.dumps(sent))
 
-    for received in (waybill.loads(data), long_way(data)):
+    for received in (waybill.loads(data), load_uncached(data)):
         assert vars(received[0]) == vars(expected)
         assert received[1] == behind
 

@@ -1,4 +1,4 @@
-"""What tests of modules by value have in common."""
+"""Fixtures of the tests of modules by value."""
 
 import fresh_process
 import pytest
@@ -13,8 +13,9 @@ def folder(request, tmp_path_factory):
 
 @pytest.fixture
 def made(request, folder):
-    """The payload that a fresh process with the files makes of an expression, with the
-    PACKAGE by value; or what a program, in place of an expression, calls `answer`.
+    """Returns execute(program), which runs in a fresh process with the files. It
+    returns the payload of an expression, with the PACKAGE by value, or `answer` of a
+    program.
     """
 
     def execute(program):

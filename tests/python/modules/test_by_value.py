@@ -205,11 +205,11 @@ answer = waybill.dumps(work.plain)
 
 
 def test_by_value_of_one_call_leaves_no_trace():
-    waybill.dumps(told.told_by, by_value=[told])
+    waybill.dumps(told.culprit_of, by_value=[told])
 
     assert waybill.list_registry_pickle_by_value() == set()
-    same = waybill.loads(waybill.dumps(told.told_by))
-    assert same is told.told_by
+    same = waybill.loads(waybill.dumps(told.culprit_of))
+    assert same is told.culprit_of
 
 
 @pytest.mark.parametrize(
@@ -229,12 +229,12 @@ def test_by_value_of_what_is_no_imported_module_is_a_value_error(module):
 
 @pytest.mark.parametrize("by_value", ["told", told], ids=repr)
 def test_one_module_may_stand_by_itself(by_value):
-    alone = waybill.dumps(told.told_by, by_value=by_value)
+    alone = waybill.dumps(told.culprit_of, by_value=by_value)
     buffer = io.BytesIO()
-    waybill.Pickler(buffer, by_value=by_value).dump(told.told_by)
+    waybill.Pickler(buffer, by_value=by_value).dump(told.culprit_of)
 
-    assert alone == waybill.dumps(told.told_by, by_value=[told])
-    assert alone == buffer.getvalue() != waybill.dumps(told.told_by)
+    assert alone == waybill.dumps(told.culprit_of, by_value=[told])
+    assert alone == buffer.getvalue() != waybill.dumps(told.culprit_of)
 
 
 def test_integrations_take_one_module_by_itself():
@@ -242,11 +242,11 @@ def test_integrations_take_one_module_by_itself():
 
     waybill.configure(by_value="told")
     try:
-        data = pickle.payload(told.told_by)
+        data = pickle.payload(told.culprit_of)
     finally:
         waybill.configure(by_value=None)
 
-    assert data == waybill.dumps(told.told_by, by_value=told)
+    assert data == waybill.dumps(told.culprit_of, by_value=told)
 
 
 @pytest.mark.parametrize("by_value", ["local", ["local"], ("json", "local")])
@@ -298,7 +298,7 @@ def test_global_of_a_module_by_value_that_cannot_travel_is_named(source, path):
     with pytest.raises(waybill.EncodeError) as caught:
         made_by_value(source)
 
-    assert told.told_by(caught.value) == path
+    assert told.culprit_of(caught.value) == path
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What CPython's pickle tests see while they run."""
+"""Puts waybill in place of pickle while CPython's pickle tests run."""
 
 import pickle_face
 import pytest
@@ -8,7 +8,7 @@ import pytest
 def _waybill_as_pickle(tmp_path, monkeypatch):
     from test import pickletester
 
-    monkeypatch.chdir(tmp_path)  # They write files where they are.
+    monkeypatch.chdir(tmp_path)  # The tests write to the current folder.
     monkeypatch.setattr(pickletester, "pickle", pickle_face.face())
     monkeypatch.setattr(pickletester, "protocols", pickle_face.OneProtocol())
     for name in ("opcode_in_pickle", "count_opcode"):

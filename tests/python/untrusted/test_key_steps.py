@@ -13,7 +13,7 @@ pytest.importorskip("msgpack")
 
 import bombs  # noqa: E402
 from bombs import NODE, P  # noqa: E402
-from policy_payloads import words_of_loading  # noqa: E402
+from policy_payloads import output_of_loading  # noqa: E402
 
 USUAL = 256  # Steps of each key that do not count.
 
@@ -21,9 +21,9 @@ USUAL = 256  # Steps of each key that do not count.
 @pytest.mark.parametrize("in_tuples", [False, True])
 @pytest.mark.parametrize("levels", [6, 9, 15])
 def test_frozen_sets_whose_look_ups_meet_one_place_again_are_refused(levels, in_tuples):
-    data = bombs.frozen_sets_met_again(levels, in_tuples=in_tuples)
+    data = bombs.frozen_sets_compared_often(levels, in_tuples=in_tuples)
 
-    words = words_of_loading(data)
+    words = output_of_loading(data)
 
     assert len(data) < 450
     assert "limit_exceeded" in words and "max_key_steps" in words
@@ -31,7 +31,7 @@ def test_frozen_sets_whose_look_ups_meet_one_place_again_are_refused(levels, in_
 
 def test_text_in_a_set_hides_no_meetings():
     def steps(texts):
-        data = bombs.frozen_sets_met_again(3, beside=texts)
+        data = bombs.frozen_sets_compared_often(3, beside=texts)
         return least(data, lambda limit: loads_within(data, limit))
 
     assert steps([b"%02d" % i for i in range(10)]) > steps([])

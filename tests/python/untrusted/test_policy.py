@@ -11,7 +11,7 @@ import fresh_process
 import pytest
 import waybill
 from mutation_worker import sealed
-from policy_payloads import Reduced, arrives, refused
+from policy_payloads import Reduced, refused, round_trip_under
 from waybill import DATA_ONLY
 from waybill.security import INSTALLED_CODE, STANDARD_TYPES, Policy
 
@@ -25,7 +25,7 @@ def test_data_only_lets_in_all_builtin_data():
     }
     data["self"] = data
 
-    arrived = arrives(data, DATA_ONLY)
+    arrived = round_trip_under(data, DATA_ONLY)
 
     assert arrived.pop("self") is arrived
     del data["self"]
@@ -99,14 +99,14 @@ def test_standard_types_refuse_other_callables():
 
 
 def test_installed_code_lets_no_code_in():
-    assert arrives(Reduced(int, ("7",)), INSTALLED_CODE) == 7
+    assert round_trip_under(Reduced(int, ("7",)), INSTALLED_CODE) == 7
     assert "code by value" in refused(lambda: 1, INSTALLED_CODE)
 
 
 def test_call_is_refused_where_only_the_lookup_is_allowed():
     policy = Policy("allow lookup builtins")
 
-    assert arrives(int, policy) is int
+    assert round_trip_under(int, policy) is int
     assert "call of builtins:int" in refused(Reduced(int, ("7",)), policy)
 
 
@@ -114,7 +114,7 @@ def test_function_by_value_needs_code_and_its_imports():
     def task():
         return json.loads("[1]")
 
-    assert arrives(task, Policy("allow code\nallow import json"))() == [1]
+    assert round_trip_under(task, Policy("allow code\nallow import json"))() == [1]
     assert "import of json" in refused(task, Policy("allow code"))
 
 

@@ -13,7 +13,7 @@ import uuid
 
 import pytest
 import waybill
-from policy_payloads import Reduced, refused, words_of_loading
+from policy_payloads import Reduced, output_of_loading, refused
 from refusals import refused_as
 from waybill.security import (
     INSTALLED_CODE,
@@ -105,7 +105,7 @@ def payload(name):
 @pytest.mark.parametrize("name", ATTACKS)
 @pytest.mark.parametrize("policy", ["STANDARD_TYPES", "INSTALLED_CODE"])
 def test_what_a_type_does_not_write_itself_is_refused(name, policy):
-    words = words_of_loading(payload(name), f"waybill.security.{policy}")
+    words = output_of_loading(payload(name), f"waybill.security.{policy}")
 
     assert words.startswith(("limit_exceeded", "refused")), words
 

@@ -22,19 +22,19 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
-// A linear search through so few bodies is faster than sorting.
+// A linear search through at most so many bodies is faster than sorting.
 constexpr std::size_t kFewBodies = 16;
 
 // Names of the locals whose kind has one of the bits.
 Ref locals_of(const State& state, const envelope::CodeFields& fields,
               std::uint8_t bits) {
   const BytesView kinds = fields.local_kinds;
-  const auto is_one = [bits](std::uint8_t kind) { return (kind & bits) != 0; };
+  const auto has_kind = [bits](std::uint8_t kind) { return (kind & bits) != 0; };
   Ref tuple =
-      Ref::steal(PyTuple_New(std::count_if(kinds.begin(), kinds.end(), is_one)));
+      Ref::steal(PyTuple_New(std::count_if(kinds.begin(), kinds.end(), has_kind)));
   Py_ssize_t count = 0;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (!is_one(kinds[i])) continue;
+    if (!has_kind(kinds[i])) continue;
     PyTuple_SET_ITEM(tuple.get(), count++,
                      state.intern_table.get(fields.local_names[i]).release());
   }
@@ -114,27 +114,27 @@ void CodeBuilder::read_locations() {
   envelope::SourceLocationReader locations(reader,
                                            envelope::first_file(envelope_.manifest));
   envelope::SourceLocation read;
-  std::vector<std::size_t> around;
+  std::vector<std::size_t> enclosing;
   std::size_t after_file = 0;
   while (locations.next(read)) {
-    around.resize(read.depth);
-    const bool is_outer = around.empty();
-    std::vector<std::size_t>& among =
-        is_outer ? locations_by_use_ : locations_[around.back()].nested;
+    enclosing.resize(read.depth);
+    const bool is_outer = enclosing.empty();
+    std::vector<std::size_t>& siblings =
+        is_outer ? locations_by_use_ : locations_[enclosing.back()].nested;
     if (read.is_repeat) {
-      among.push_back(locations_by_use_[read.earlier]);
+      siblings.push_back(locations_by_use_[read.earlier]);
     } else {
-      among.push_back(locations_.size());
-      around.push_back(locations_.size());
-      Location& location = locations_.emplace_back();  // Moves what `among` is in.
+      siblings.push_back(locations_.size());
+      enclosing.push_back(locations_.size());
+      Location& location = locations_.emplace_back();  // May move `siblings`.
       location.file = read.file;
       Ref file;
       if (read.file.data() != nullptr) file = state_.intern_table.get(read.file);
       location.where = {std::move(file), read.first_line, read.line_table.bytes};
     }
     if (is_outer) after_file = read.after_file;
-    if (!around.empty() && locations.is_whole()) {
-      locations_[around.front()].lines = envelope_.debug_info.bytes.subspan(
+    if (!enclosing.empty() && locations.is_whole()) {
+      locations_[enclosing.front()].lines = envelope_.debug_info.bytes.subspan(
           after_file - envelope_.debug_info.offset, reader.offset() - after_file);
     }
   }
@@ -144,7 +144,7 @@ void CodeBuilder::read_locations() {
 
 std::size_t CodeBuilder::next_location() {
   if (bodies_.empty()) read_locations();
-  const std::size_t use = uses_++;
+  const std::size_t use = use_count_++;
   return use < locations_by_use_.size() ? locations_by_use_[use] : kNoLocation;
 }
 
@@ -161,8 +161,8 @@ Ref CodeBuilder::next_use(std::size_t body) {
   const CodeKey key = code_key(envelope_.code[body].hash, locations_[location].file,
                                locations_[location].lines);
   Ref cached = state_.code_cache.find(key);
-  // If received code had no source before and now has, a new code object is made. Code
-  // of this process is reused: it needs no source.
+  // If the cached code was received without source, and now has source, a new code
+  // object is made. Code of this process is reused: it needs no source.
   const bool lacks_source = cached && has_sources_ &&
                             state_.code_cache.was_received(key) &&
                             units().adds_source(body, cached.get());
@@ -206,7 +206,7 @@ Ref CodeBuilder::describe_next_use(std::size_t body) {
 
 void CodeBuilder::compile_all(std::span<const std::uint32_t> uses) {
   for (const std::uint32_t body : uses) next_use(body);
-  uses_ = 0;
+  use_count_ = 0;
 }
 
 Ref CodeBuilder::closure_for(PyObject* code, std::size_t body, PyObject* cells) {
@@ -228,20 +228,21 @@ Ref CodeBuilder::closure_for(PyObject* code, std::size_t body, PyObject* cells) 
 
 std::size_t CodeBuilder::body_of(BytesView hash) {
   const std::vector<CodeBody>& code = envelope_.code;
-  const auto is_it = [&](const CodeBody& body) {
+  const auto has_hash = [&](const CodeBody& body) {
     return std::ranges::equal(body.hash, hash);
   };
   if (code.size() <= kFewBodies) {
-    const auto found = std::ranges::find_if(code, is_it);
+    const auto found = std::ranges::find_if(code, has_hash);
     if (found != code.end()) return static_cast<std::size_t>(found - code.begin());
   } else {
     sort_bodies();
     const auto found = std::ranges::partition_point(by_hash_, [&](std::size_t index) {
       return std::ranges::lexicographical_compare(code[index].hash, hash);
     });
-    if (found != by_hash_.end() && is_it(code[*found])) return *found;
+    if (found != by_hash_.end() && has_hash(code[*found])) return *found;
   }
-  raise_decode(state_, ErrorCode::kUndeclared, 0, "nested code that is not listed");
+  raise_decode(state_, ErrorCode::kUndeclared, 0,
+               "nested code that the code section does not have");
 }
 
 void CodeBuilder::sort_bodies() {

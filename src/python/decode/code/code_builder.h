@@ -43,7 +43,7 @@ class CodeBuilder {
   // builds no code.
   void refuse(Ref error) {
     refusal_ = std::move(error);
-    uses_ = 0;
+    use_count_ = 0;
   }
   // Null if the code can be built.
   const Ref& refusal() const { return refusal_; }
@@ -52,7 +52,7 @@ class CodeBuilder {
   // missing.
   Ref closure_for(PyObject* code, std::size_t body, PyObject* cells);
 
-  void skip_uses(std::size_t count) { uses_ += count; }
+  void skip_uses(std::size_t count) { use_count_ += count; }
 
  private:
   // The source location of a code object and of those nested in it.
@@ -61,8 +61,8 @@ class CodeBuilder {
     std::string_view file;  // In UTF-8; null if unknown.
     BytesView lines;        // The location without the file; empty for a nested one.
     std::vector<std::size_t> nested;  // Indices in locations_.
-    Ref code;                         // The code object built for this location,
-    std::size_t body = 0;             // and its body.
+    Ref code;                         // The code object built for this location.
+    std::size_t body = 0;             // The body of `code`.
   };
 
   static constexpr std::size_t kNoLocation = static_cast<std::size_t>(-1);
@@ -100,7 +100,7 @@ class CodeBuilder {
   std::optional<UnitCompiler> units_;
   std::vector<Location> locations_;
   std::vector<std::size_t> locations_by_use_;
-  std::size_t uses_ = 0;
+  std::size_t use_count_ = 0;
   std::size_t built_bytes_ = 0;  // The size of all bodies from which code was built.
   std::vector<Body> bodies_;     // Empty before the first use.
   // Indices of bodies in the order of their hashes; see body_of().

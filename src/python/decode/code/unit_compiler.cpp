@@ -17,22 +17,23 @@ namespace waybill::py {
 
 namespace {
 
-Ref number(std::uint64_t value) {
+Ref new_int(std::uint64_t value) {
   return Ref::steal(PyLong_FromUnsignedLongLong(value));
 }
 
-Ref names(const std::vector<std::string_view>& views) {
+Ref new_names(const std::vector<std::string_view>& views) {
   return new_tuple(views, new_text);
 }
 
-// Marks the code and all nested code: functions that it makes are sent with source too.
+// Marks the code and all nested code, so that functions made of these are sent with
+// source too.
 void mark_received_as_source(CodeInfo& info) {
-  std::vector<CodeInfo*> left{&info};
-  while (!left.empty()) {
-    CodeInfo* next = left.back();
-    left.pop_back();
+  std::vector<CodeInfo*> remaining{&info};
+  while (!remaining.empty()) {
+    CodeInfo* next = remaining.back();
+    remaining.pop_back();
     next->was_received_as_source = true;
-    left.insert(left.end(), next->nested.begin(), next->nested.end());
+    remaining.insert(remaining.end(), next->nested.begin(), next->nested.end());
   }
 }
 
@@ -42,9 +43,10 @@ Ref signature_of(const envelope::CodeFields& fields) {
   const auto first = fields.local_names.begin();
   const std::vector<std::string_view> arguments(
       first, first + static_cast<std::ptrdiff_t>(envelope::parameter_count_of(fields)));
-  return new_tuple({number(fields.argument_count), number(fields.positional_only_count),
-                    number(fields.keyword_only_count), number(fields.flags),
-                    names(arguments), names(envelope::free_names_of(fields))});
+  return new_tuple({new_int(fields.argument_count),
+                    new_int(fields.positional_only_count),
+                    new_int(fields.keyword_only_count), new_int(fields.flags),
+                    new_names(arguments), new_names(envelope::free_names_of(fields))});
 }
 
 UnitCompiler::UnitCompiler(const State& state, const Envelope& envelope)
@@ -57,7 +59,7 @@ const envelope::SourceUnit& UnitCompiler::unit_at(std::size_t body) const {
   const auto* unit = sources_.unit_of(static_cast<std::uint32_t>(body));
   if (unit != nullptr) return *unit;
   raise_decode(state_, ErrorCode::kPythonMismatch, envelope_.code[body].offset,
-               "code of another Python without source");
+               "code of another Python version, which was sent without source");
 }
 
 std::string_view UnitCompiler::text_of(const envelope::SourceUnit& unit) const {
@@ -89,21 +91,21 @@ Ref UnitCompiler::tuple_of(const envelope::SourceUnit& unit) const {
     raise_decode(state_, ErrorCode::kMalformed, sources_.offset,
                  "a source text that starts or ends within a character");
   }
-  return new_tuple({number(static_cast<std::uint64_t>(unit.kind)), new_text(text),
+  return new_tuple({new_int(static_cast<std::uint64_t>(unit.kind)), new_text(text),
                     new_text(unit.name), new_text(unit.qualified_name),
                     unit.class_name.data() == nullptr ? Ref::share(Py_None)
                                                       : new_text(unit.class_name),
-                    number(unit.flags), number(unit.optimization), number(unit.lines),
-                    number(unit.column), names(unit.futures), names(unit.free_names),
-                    names(unit.imports)});
+                    new_int(unit.flags), new_int(unit.optimization),
+                    new_int(unit.lines), new_int(unit.column), new_names(unit.futures),
+                    new_names(unit.free_names), new_names(unit.imports)});
 }
 
 Ref UnitCompiler::compile(std::size_t body, const envelope::CodeFields& fields,
                           const CodeLocation& location) const {
   const Ref unit = tuple_of(unit_at(body));
   const Ref file = location.file ? location.file : state_.intern_table.get("<waybill>");
-  const Ref line = number(location.line);
-  Ref code = call(late(state_, &LateHelpers::compile_source), unit.get(),
+  const Ref line = new_int(location.line);
+  Ref code = call(lazy_helper(state_, &LazyHelpers::compile_source), unit.get(),
                   signature_of(fields).get(), file.get(), line.get());
   if (!PyCode_Check(code.get())) {
     raise(PyExc_SystemError, "compiling a source unit must give code");
@@ -126,8 +128,8 @@ void UnitCompiler::attach_source(std::size_t body, PyObject* code) const {
   CodeInfo& info = infos.get(code);
   const Ref unit = tuple_of(unit_at(body));
   record_source(body, info);
-  const Ref line = number(static_cast<std::uint64_t>(info.code->co_firstlineno));
-  call(late(state_, &LateHelpers::keep_source), unit.get(), code, line.get());
+  const Ref line = new_int(static_cast<std::uint64_t>(info.code->co_firstlineno));
+  call(lazy_helper(state_, &LazyHelpers::keep_source), unit.get(), code, line.get());
 }
 
 void UnitCompiler::record_source(std::size_t body, CodeInfo& info) const {
@@ -137,7 +139,8 @@ void UnitCompiler::record_source(std::size_t body, CodeInfo& info) const {
         std::string(text_of(source)), {source.recipe.begin(), source.recipe.end()}});
   }
   mark_received_as_source(info);
-  late(state_, &LateHelpers::is_from_source);  // Such code exists from now on.
+  // Imports the helper: code that was received with source exists from now on.
+  lazy_helper(state_, &LazyHelpers::is_from_source);
 }
 
 }  // namespace waybill::py

@@ -40,15 +40,16 @@ class UnitCompiler {
   // The bytes of the unit's text and of the body.
   std::size_t size_of(std::size_t body) const;
 
-  // Compiles the code object of a body that has a unit. It keeps its source. Throws
-  // PyError: PythonMismatchError for syntax that is newer than this Python and for code
-  // that does not match the body, DecodeError for text beyond the compiler's limits.
+  // Compiles the code object of a body that has a unit. The code object keeps its
+  // source. Throws PyError: PythonMismatchError for syntax that is newer than this
+  // Python and for code that does not match the body, DecodeError for text beyond the
+  // compiler's limits.
   Ref compile(std::size_t body, const envelope::CodeFields& fields,
               const CodeLocation& location) const;
   // Whether this body has a source that the code object does not have yet.
   bool adds_source(std::size_t body, PyObject* code) const;
-  // Gives the source of a body to its code object, if it has one, so that the code can
-  // be sent on with it. Throws PyError.
+  // Gives the source of a body, if it has one, to its code object, so that the code can
+  // be sent on with the source. Throws PyError.
   void attach_source(std::size_t body, PyObject* code) const;
 
  private:

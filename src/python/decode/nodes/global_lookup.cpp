@@ -18,7 +18,7 @@ namespace {
 
 using wire::NodeTag;
 
-// Where the first name of a dotted path ends; its length if it has no dot.
+// Where the name that starts at `start` ends in a dotted path.
 Py_ssize_t end_of_name(PyObject* path, Py_ssize_t start) {
   const Py_ssize_t length = PyUnicode_GET_LENGTH(path);
   const Py_ssize_t dot = PyUnicode_FindChar(path, '.', start, length, 1);
@@ -70,9 +70,9 @@ struct GlobalRequest {
                  : decoder.state().names.builtins_plain;
   }
   LookupCheck check() const { return check_of(module.get(), path); }
-  LookupCheck check_of(PyObject* name, PyObject* path_there) const {
+  LookupCheck check_of(PyObject* name, PyObject* new_path) const {
     return {decoder.state(), decoder.hooks().gate, decoder.denied_names(), offset, name,
-            path_there};
+            new_path};
   }
 };
 
@@ -100,7 +100,8 @@ Ref look_up_renamed(const GlobalRequest& global, const Renaming::Name& renamed) 
   return object;
 }
 
-// The object where a library is known to have moved it; null if it is missing there.
+// The object at the place to which a library is known to have moved it; null if it is
+// missing there.
 Ref look_up_moved(const GlobalRequest& global) {
   Renaming& renaming = global.decoder.modules().renaming();
   const Renaming::Name moved = renaming.moved_name(global.module.get(), global.path);
@@ -119,7 +120,7 @@ Ref look_up_moved(const GlobalRequest& global) {
   }
 }
 
-// Handles the current AttributeError: the module lacks the name.
+// Handles the current AttributeError, which says that the module lacks the name.
 Ref look_up_missing(GlobalRequest& global) {
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw PyError();
   const Ref error = take_error();
@@ -144,14 +145,14 @@ Ref look_up_global(GraphDecoder& decoder, Frame& frame) {
       decoder, frame.offset, {}, {}, frame.part<NodeTag::kGlobal>("name")};
   if (number != Py_None) global.index = PyLong_AsSize_t(number);
   const Renaming& renaming = modules.renaming();
-  const bool is_found = decoder.hooks().find_class != nullptr;
-  if (decoder.hooks().gate != nullptr || is_found || renaming.has_rules()) {
+  const bool has_find_class = decoder.hooks().find_class != nullptr;
+  if (decoder.hooks().gate != nullptr || has_find_class || renaming.has_rules()) {
     global.module = global.name();
   }
   if (const auto renamed = renaming.name(global.module.get(), global.path)) {
     return look_up_renamed(global, renamed);
   }
-  if (is_found) {
+  if (has_find_class) {
     if (Ref renamed = renaming.module(global.module.get())) {
       return look_up_renamed(global, {std::move(renamed), Ref::share(global.path)});
     }

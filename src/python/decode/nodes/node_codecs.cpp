@@ -30,7 +30,8 @@ Ref make_slice(GraphDecoder&, Frame& frame) {
   return Ref::steal(PySlice_New(part("start"), part("stop"), part("step")));
 }
 
-// Accepts only ints, as a range has no others. max_unfolded counts all ints in it.
+// Accepts only ints, because a range has no other values. max_unfolded limits the
+// number of ints in the range.
 Ref make_range(GraphDecoder& decoder, Frame& frame) {
   const bool are_ints = std::ranges::all_of(
       frame.node->children, [](const Ref& child) { return PyLong_Check(child.get()); });
@@ -40,13 +41,13 @@ Ref make_range(GraphDecoder& decoder, Frame& frame) {
                  "a range should have three ints, and a step other than 0");
   }
   Ref range = call(as_object(&PyRange_Type), part("start"), part("stop"), part("step"));
-  const std::size_t most = decoder.limits().max_unfolded;
-  if (most == Limits::kNone) return range;
+  const std::size_t max_length = decoder.limits().max_unfolded;
+  if (max_length == Limits::kNone) return range;
   const Py_ssize_t length = PyObject_Size(range.get());
-  if (length >= 0 && static_cast<std::size_t>(length) <= most) return range;
+  if (length >= 0 && static_cast<std::size_t>(length) <= max_length) return range;
   PyErr_Clear();  // A range too long for len().
   decoder.fail(ErrorCode::kLimitExceeded, "a range of more ints than the " +
-                                              std::to_string(most) +
+                                              std::to_string(max_length) +
                                               " values that max_unfolded allows");
 }
 
@@ -129,14 +130,14 @@ Ref find_stream_object(GraphDecoder& decoder, Frame& frame) {
   if (object == nullptr) {
     decoder.fail(ErrorCode::kBadReference,
                  "an object of an earlier payload of the stream, which only the "
-                 "Unpickler that read that one has");
+                 "Unpickler that read the earlier payload has");
   }
   return Ref::share(object);
 }
 
 Ref make_cell(GraphDecoder& decoder, Frame& frame) {
   Ref cell = Ref::steal(PyCell_New(nullptr));
-  if (frame.left == 0) decoder.add_fresh_cell(cell);
+  if (frame.remaining == 0) decoder.add_fresh_cell(cell);
   return cell;
 }
 
@@ -168,7 +169,8 @@ Ref make_function(GraphDecoder& decoder, Frame& frame) {
   }
   auto* code_object = as_code(code.get());
   if (count != PyCode_GetNumFree(code_object)) {
-    decoder.fail(ErrorCode::kMalformed, "a closure whose length is not that of code");
+    decoder.fail(ErrorCode::kMalformed,
+                 "a closure with more or fewer cells than its code");
   }
   Ref function = Ref::steal(PyFunction_New(code.get(), globals));
   if (count != 0) check(PyFunction_SetClosure(function.get(), closure.get()));
@@ -230,7 +232,7 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
       definitions.has_open_base(part("bases")) ? Py_True : Py_False;
   // The classes of another Python version are converted.
   PyObject* maker = decoder.code().is_foreign()
-                        ? late(decoder.state(), &LateHelpers::make_foreign_class)
+                        ? lazy_helper(decoder.state(), &LazyHelpers::make_foreign_class)
                         : decoder.state().make_class.get();
   Ref made = call(maker, part("metaclass"), part("name"), part("bases"),
                   part("namespace"), has_open_base);
@@ -253,9 +255,9 @@ Ref finish_class(GraphDecoder& decoder, Frame& frame) {
   return {};
 }
 
-// The number of parts before this one.
+// The number of parts that precede this one.
 template <NodeTag kTag>
-consteval std::uint8_t before(PartOf<kTag> part) {
+consteval std::uint8_t parts_before(PartOf<kTag> part) {
   return static_cast<std::uint8_t>(part.position);
 }
 
@@ -268,17 +270,22 @@ constexpr NodeCodec kCodecs[] = {
     {NodeTag::kNamespace, envelope::shape_of(NodeTag::kNamespace).max_count,
      make_namespace, nullptr},
     {NodeTag::kCell, 0, make_cell, fill_cell},
-    {NodeTag::kFunction, before<NodeTag::kFunction>("fields"), make_function, nullptr},
+    {NodeTag::kFunction, parts_before<NodeTag::kFunction>("fields"), make_function,
+     nullptr},
     {NodeTag::kCode, 0, nullptr, make_code},
     {NodeTag::kLazyImport, 0, nullptr, make_lazy_import},
     {NodeTag::kClassDict, 0, nullptr, class_dict},
-    {NodeTag::kObject, before<NodeTag::kObject>("state"), call_reducer, finish_reduced},
-    {NodeTag::kNewObject, before<NodeTag::kNewObject>("state"), call_new, finish_new},
-    {NodeTag::kClass, before<NodeTag::kClass>("attributes"), make_class, finish_class},
+    {NodeTag::kObject, parts_before<NodeTag::kObject>("state"), call_reducer,
+     finish_reduced},
+    {NodeTag::kNewObject, parts_before<NodeTag::kNewObject>("state"), call_new,
+     finish_new},
+    {NodeTag::kClass, parts_before<NodeTag::kClass>("attributes"), make_class,
+     finish_class},
     {NodeTag::kPersistent, 0, nullptr, load_persistent},
     {NodeTag::kBuffer, 0, nullptr, take_buffer},
     {NodeTag::kIdentified, 0, nullptr, claim_identified},
-    {NodeTag::kModule, before<NodeTag::kModule>("dict"), make_module, finish_module},
+    {NodeTag::kModule, parts_before<NodeTag::kModule>("dict"), make_module,
+     finish_module},
     {NodeTag::kStreamReference, 0, nullptr, find_stream_object},
     {NodeTag::kReplacement, 0, nullptr, apply_replacement},
     {NodeTag::kStored, 0, nullptr, take_stored},
@@ -317,7 +324,7 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
                         PyObject* value) {
   switch (static_cast<FunctionField>(field)) {
     case FunctionField::kGlobals:
-      return;  // The decoder has put them into the namespace.
+      return;  // The decoder has put the globals into the namespace.
     case FunctionField::kImports:
       if (decoder.received_definitions().add_imports(value)) return;
       decoder.fail(ErrorCode::kMalformed,
@@ -326,7 +333,7 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
       if (!PyList_CheckExact(value) ||
           static_cast<std::size_t>(PyList_GET_SIZE(value)) != cells.size()) {
         decoder.fail(ErrorCode::kMalformed,
-                     "contents whose number is not that of the cells");
+                     "more or fewer contents of cells than cells");
       }
       for (std::size_t i = 0; i < cells.size(); ++i) {
         PyObject* content = PyList_GET_ITEM(value, static_cast<Py_ssize_t>(i));
@@ -338,7 +345,7 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
   }
   if (kKeepsAnnotations && PyFunction_Check(function) &&
       static_cast<FunctionField>(field) == FunctionField::kAnnotate) {
-    call(late(decoder.state(), &LateHelpers::set_annotations), function, value);
+    call(lazy_helper(decoder.state(), &LazyHelpers::set_annotations), function, value);
     return;
   }
   const Ref attribute =

@@ -37,14 +37,15 @@ Ref attribute_of_function(const State& state, wire::FunctionField field);
 void set_function_field(GraphDecoder& decoder, PyObject* function,
                         const std::vector<Ref>& cells, std::uint64_t field,
                         PyObject* value);
-// Sets one attribute of a class, as the Python function of this name does.
+// Sets one attribute of a class, as set_class_attribute() of waybill._classes.making
+// does.
 void set_class_attribute(const State& state, PyObject* cls, PyObject* name,
                          PyObject* value);
 
 // ---- Opaque objects: placeholders for nodes that cannot be built here -------------
 //
 // loads(data, code="opaque") asks for them. They show the content of the node, and do
-// nothing. Python's half is waybill._kinds.opaque.
+// nothing else. Python's half is waybill._kinds.opaque.
 
 // The error that makes the node of this frame opaque before it is built: its code
 // cannot be built, or a part that would make it is opaque itself. Null if there is

@@ -19,10 +19,10 @@ namespace {
 using wire::NodeTag;
 
 bool is_opaque(const State& state, PyObject* object) {
-  return type_of(object) == late(state, &LateHelpers::opaque);
+  return type_of(object) == lazy_helper(state, &LazyHelpers::opaque);
 }
 
-// The items of a list or tuple; none of another object.
+// The items of a list or tuple; empty for other objects.
 std::span<PyObject* const> items_if_any(PyObject* object) {
   if (object == nullptr || !(PyList_Check(object) || PyTuple_Check(object))) return {};
   return items_of(object);
@@ -62,13 +62,13 @@ PyObject* opaque_maker(const State& state, const Frame& frame) {
 
 // Whether an error of waybill is about this process and not about the payload.
 bool is_about_this_process(const State& state, const Frame& frame, PyObject* error) {
-  if (is_instance_of(state, error, &LateHelpers::missing_module_error) ||
-      is_instance_of(state, error, &LateHelpers::python_mismatch_error)) {
+  if (is_instance_of(state, error, &LazyHelpers::missing_module_error) ||
+      is_instance_of(state, error, &LazyHelpers::python_mismatch_error)) {
     return true;
   }
   // Another version of waybill may have the name.
   return frame.node->codec->tag == NodeTag::kGlobal &&
-         !is_instance_of(state, error, &LateHelpers::policy_error);
+         !is_instance_of(state, error, &LazyHelpers::policy_error);
 }
 
 // Calls a method of the Payload in waybill._kinds.opaque.
@@ -116,7 +116,7 @@ bool can_be_opaque(const State& state, const Frame& frame) {
   }
   const Ref error = take_error();
   const bool is_substitutable =
-      !is_instance_of(state, error.get(), &LateHelpers::error) ||
+      !is_instance_of(state, error.get(), &LazyHelpers::error) ||
       is_about_this_process(state, frame, error.get());
   restore_error(error);
   return is_substitutable;
@@ -129,10 +129,10 @@ Ref make_opaque(GraphDecoder& decoder, const Frame& frame, PyObject* error) {
   if (frame.node->codec->tag == NodeTag::kClass) {
     id = frame.part<NodeTag::kClass>("id");
   }
-  PyObject* made = Py_None;
-  if (frame.object) made = type_of(frame.object.get());
+  PyObject* instance_type = Py_None;
+  if (frame.object) instance_type = type_of(frame.object.get());
   return call_payload(decoder, "stand_in",
-                      {kind.get(), position.get(), error, id, made});
+                      {kind.get(), position.get(), error, id, instance_type});
 }
 
 void describe_opaque(GraphDecoder& decoder, const Frame& frame) {

@@ -21,8 +21,8 @@ using wire::NodeTag;
 
 // ---- Calls -------------------------------------------------------------------------
 
-// Whether a dict made from the argument gets keys that the decoder has not examined:
-// from a range, or from a list of pairs.
+// Whether a dict made from the argument gets keys that the decoder has not examined, as
+// from a range or from a list of pairs.
 bool has_unchecked_keys(PyObject* argument) {
   if (PyDict_Check(argument) || PyUnicode_Check(argument) || PyBytes_Check(argument)) {
     return false;
@@ -30,7 +30,8 @@ bool has_unchecked_keys(PyObject* argument) {
   return Py_TYPE(argument)->tp_iter != nullptr || PySequence_Check(argument) != 0;
 }
 
-// A dict that is made by a call inserts its keys without the key guard.
+// Refuses to make a dict by a call with such arguments: it would insert their keys
+// without the key guard.
 void demand_counted_keys(GraphDecoder& decoder, PyObject* callable,
                          std::span<PyObject* const> arguments) {
   if (!decoder.counts_keys_of(callable)) return;
@@ -56,7 +57,7 @@ void demand_accepted(GraphDecoder& decoder, PyObject* callable, PyObject* list) 
 
 // ---- Items, pairs and state --------------------------------------------------------
 
-// Holds each item: code that runs meanwhile may change the list.
+// Holds a reference to each item, because code that runs meanwhile may change the list.
 void add_items(const State& state, PyObject* object, PyObject* items) {
   // Prefers extend(), as pickle does: an overridden append() is not called.
   if (Ref extend = attribute_or_null(object, state.names.extend)) {
@@ -78,8 +79,8 @@ void add_pairs(PyObject* object, PyObject* pairs) {
   }
 }
 
-// Whether the class of an object intercepts all attributes, as that of a proxy does. It
-// would use the state, which is not set yet.
+// Whether the class of an object intercepts all attributes, as that of a proxy does.
+// Its methods would use the state, which is not set yet.
 bool is_proxy(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && !PyType_Check(object) &&
@@ -88,15 +89,15 @@ bool is_proxy(PyObject* object) {
 }
 
 // Whether a state has entries for an object without __setstate__. Refuses states of
-// other types, which would be lost. False is __getstate__()'s result for no state.
+// other types, which would be lost. None and False mean no state, as for pickle.
 bool has_entries(GraphDecoder& decoder, PyObject* object, PyObject* state) {
   if (state == Py_None || state == Py_False) return false;
   if (PyDict_Check(state)) return PyDict_GET_SIZE(state) != 0;
   decoder.fail(ErrorCode::kMalformed,
                "state of the type " + std::string(Py_TYPE(state)->tp_name) + " for " +
                    std::string(Py_TYPE(object)->tp_name) +
-                   ", which has no __setstate__: a dict, or a tuple of two, is what it "
-                   "takes");
+                   ", which has no __setstate__ and needs a dict, or a tuple of two "
+                   "dicts");
 }
 
 // Whether the object's class has a slot of this name.
@@ -160,8 +161,8 @@ Ref setter_of(const State& state, PyObject* object) {
 // needs none.
 bool set_foreign_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   if (!decoder.code().is_foreign()) return false;
-  const Ref is_set =
-      call(late(decoder.state(), &LateHelpers::set_foreign_state), object, value);
+  const Ref is_set = call(lazy_helper(decoder.state(), &LazyHelpers::set_foreign_state),
+                          object, value);
   return is_set.get() == Py_True;
 }
 
@@ -181,7 +182,8 @@ void set_state(GraphDecoder& decoder, PyObject* object, PyObject* value) {
   }
 }
 
-// `setter`: may be null. The decoder omits the last parts if they are empty.
+// Adds items, pairs and state to an object. `setter`: may be null. The decoder omits
+// the last parts if they are empty.
 template <NodeTag kTag>
 void finish(GraphDecoder& decoder, const Frame& frame, PyObject* callable,
             PyObject* setter) {
@@ -234,9 +236,10 @@ Ref call_new(GraphDecoder& decoder, Frame& frame) {
   const Ref arguments = Ref::steal(PyList_AsTuple(part("args")));
   PyObject* keywords = part("kwargs");
   if (PyDict_GET_SIZE(keywords) != 0 && standard_type(decoder, type) != nullptr) {
-    decoder.fail(ErrorCode::kLimitExceeded, "keywords that this type does not write");
+    decoder.fail(ErrorCode::kLimitExceeded,
+                 "keywords that pickling this type does not produce");
   }
-  // A __new__ with arguments has to be called.
+  // With arguments, the __new__ of the class itself must be called.
   if (PyTuple_GET_SIZE(arguments.get()) == 0 && PyDict_GET_SIZE(keywords) == 0) {
     if (const Ref inherited = decoder.received_definitions().inherited_new(cls)) {
       return call(inherited.get(), type);

@@ -18,13 +18,13 @@ namespace waybill::py {
 
 // Modules whose functions and classes travel by value although they could be imported:
 // those that the caller has named, their submodules, and the local modules that their
-// code uses, which are added here.
+// code uses, which are added during the walk.
 class ModulesByValue {
  public:
   // `names`: a set of str, borrowed; or null.
   ModulesByValue(const State& state, PyObject* names) : state_(state), names_(names) {}
 
-  // Whether the caller named any.
+  // Whether the caller has named any modules.
   bool any() const { return names_ != nullptr; }
   PyObject* names() const { return names_; }
 
@@ -34,7 +34,7 @@ class ModulesByValue {
     return names_ != nullptr && has_name_or_parent(names_, name);
   }
   // Whether only those parts of a module travel that code needs: a module by value, or
-  // that of the script, which is another one at the receiver.
+  // the script's module, which is a different module at the receiver.
   bool is_sent_in_parts(PyObject* module) const {
     return is_script(state_, module) || has(module);
   }
@@ -106,8 +106,8 @@ class ModuleNeeds {
   // The needed names of a module that are not written, with their values.
   std::vector<std::pair<Ref, Ref>> unwritten(PyObject* module);
 
-  // Counts how often writing of a module has started. False if it does not end, because
-  // reducers add names to the module each time.
+  // Counts how often writing of a module has started. False if writing would not end,
+  // because reducers add names to the module each time.
   bool begin(PyObject* module);
 
   // The modules that a function with these needs has to send, because some needed names
@@ -120,7 +120,7 @@ class ModuleNeeds {
   // Starts as a copy of `first`.
   void fork_from(const ModuleNeeds& first) {
     modules_ = first.modules_;
-    asked_ = first.asked_;
+    further_modules_ = first.further_modules_;
     importing_ = first.importing_;
   }
   int traverse(visitproc visitor, void* arg) const;
@@ -129,12 +129,12 @@ class ModuleNeeds {
   struct Module {
     Ref module;
     WrittenNames wanted;
-    std::vector<Ref> waiting;  // Names of `wanted` that may not be written yet.
-    bool is_whole = false;     // Code may use any name of the module.
-    Py_ssize_t begun = 0;      // Number of calls of begin().
-    Py_ssize_t size = 0;       // Number of names when it was added.
-    bool is_found = false;     // The receiver can import the module.
-    bool is_asked = false;     // A name other than of a module by value is wanted.
+    std::vector<Ref> waiting;     // Names of `wanted` that may not be written yet.
+    bool is_whole = false;        // Code may use any name of the module.
+    Py_ssize_t begin_count = 0;   // Number of calls of begin().
+    Py_ssize_t size = 0;          // Number of names when it was added.
+    bool is_sent = false;         // It was sent, so the receiver can import it.
+    bool wants_own_name = false;  // It wants a name whose value is no module by value.
     bool is_complete = false;  // All names except those of modules by value are wanted.
   };
   Module& entry(PyObject* module);
@@ -151,7 +151,7 @@ class ModuleNeeds {
   const Extensions& extensions_;
   WrittenDicts& written_;
   std::map<PyObject*, Module> modules_;
-  std::vector<Ref> asked_;  // Further modules for the next modules_to_send().
+  std::vector<Ref> further_modules_;  // Further modules for the next modules_to_send().
   std::vector<Ref> importing_;
 };
 

@@ -13,7 +13,7 @@ namespace waybill::py {
 
 namespace {
 
-// Moves modules, and globals with a turn, from `named` to `deferred`.
+// Moves modules, and globals whose turn is not 0, from `named` to `deferred`.
 void defer(NamedValues& deferred, NamedValues& named) {
   std::vector<Global> rest;
   for (Global& global : named.globals) {
@@ -31,9 +31,9 @@ void defer(NamedValues& deferred, NamedValues& named) {
   named.modules.clear();
 }
 
-// Moves all that is not written from `deferred` to `named`.
+// Moves the modules, and the globals that are not written, from `deferred` to `named`.
 void take_deferred(NamedValues& deferred, WrittenNames& written, NamedValues& named) {
-  named.globals.clear();  // The globals of the method whose code the carrier has.
+  named.globals.clear();  // Those of the method whose code the carrier has.
   for (Global& global : deferred.globals) {
     if (!written.has(global.use->name)) named.globals.push_back(std::move(global));
   }

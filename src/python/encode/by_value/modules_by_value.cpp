@@ -130,7 +130,7 @@ PyObject* Extensions::extension_of_type(PyTypeObject* type) {
   if (!is_new) return entry->second.second.get();
   entry->second.first = Ref::share(key);
   for (PyTypeObject* of : {type, Py_TYPE(type)}) {
-    for (PyTypeObject* base : order_of(of)) {
+    for (PyTypeObject* base : mro_of(of)) {
       if (base == &PyBaseObject_Type || base == &PyType_Type) continue;
       const Ref name = module_of_type(state_, base);
       PyObject* module = find_module(state_, name.get());
@@ -176,10 +176,10 @@ ModuleNeeds::Module& ModuleNeeds::entry(PyObject* module) {
 
 bool ModuleNeeds::begin(PyObject* module) {
   // Each further start writes at least one new name, so without changes of the module
-  // there are at most as many as names.
-  constexpr Py_ssize_t kAdded = 300;
+  // there are at most as many starts as names.
+  constexpr Py_ssize_t kMaxAddedNames = 300;
   Module& own = entry(module);
-  return ++own.begun <= own.size + kAdded;
+  return ++own.begin_count <= own.size + kMaxAddedNames;
 }
 
 void ModuleNeeds::want(Module& own, PyObject* name) {
@@ -190,7 +190,7 @@ void ModuleNeeds::want(Module& own, PyObject* name) {
     if (raw_get(dict, hook) != nullptr) want_of_submodules(own.module.get(), name);
     name = hook;
   }
-  own.is_asked = own.is_asked || !is_by_value(raw_get(dict, name));
+  own.wants_own_name = own.wants_own_name || !is_by_value(raw_get(dict, name));
   if (own.wanted.add(name)) own.waiting.push_back(Ref::share(name));
 }
 
@@ -226,8 +226,8 @@ void ModuleNeeds::want_of_submodules(PyObject* package, PyObject* name) {
     Module& own = entry(inner);
     if (!own.wanted.add(name)) continue;
     own.waiting.push_back(Ref::share(name));
-    own.is_found = true;
-    asked_.push_back(own.module);
+    own.is_sent = true;
+    further_modules_.push_back(own.module);
   }
 }
 
@@ -256,15 +256,15 @@ void ModuleNeeds::complete(Module& own) {
 void ModuleNeeds::complete_importing(const std::vector<Ref>& importing) {
   if (importing.size() == importing_.size()) return;
   importing_ = importing;
-  const std::size_t before = asked_.size();
+  const std::size_t before = further_modules_.size();
   for (auto& [address, own] : modules_) {
-    if (!own.is_found || !own.is_asked || !is_of_importing(address)) continue;
+    if (!own.is_sent || !own.wants_own_name || !is_of_importing(address)) continue;
     complete(own);
-    asked_.push_back(own.module);
+    further_modules_.push_back(own.module);
   }
   // Sorted by name, so that the order does not depend on addresses.
-  std::sort(asked_.begin() + static_cast<std::ptrdiff_t>(before), asked_.end(),
-            [&](const Ref& a, const Ref& b) {
+  std::sort(further_modules_.begin() + static_cast<std::ptrdiff_t>(before),
+            further_modules_.end(), [&](const Ref& a, const Ref& b) {
               return PyUnicode_Compare(module_name(state_, a.get()),
                                        module_name(state_, b.get())) < 0;
             });
@@ -274,7 +274,7 @@ std::vector<Ref> ModuleNeeds::modules_to_send(const std::vector<ModuleNeed>& nee
                                               const std::vector<Ref>& importing) {
   complete_importing(importing);
   std::vector<Ref> sent;
-  // A module can be both in `needs` and, several times, in `asked_`.
+  // A module can be both in `needs` and, several times, in `further_modules_`.
   std::unordered_set<PyObject*> added;
   const auto add = [&](const Ref& module) {
     if (added.insert(module.get()).second) sent.push_back(module);
@@ -284,13 +284,13 @@ std::vector<Ref> ModuleNeeds::modules_to_send(const std::vector<ModuleNeed>& nee
     Module& own = entry(need.module.get());
     own.is_whole = own.is_whole || need.is_whole;
     for (const Ref& name : need.names) want(own, name.get());
-    if (own.is_asked && is_of_importing(need.module.get())) complete(own);
-    const bool is_complete = own.is_found && unwritten(need.module.get()).empty();
-    own.is_found = true;
+    if (own.wants_own_name && is_of_importing(need.module.get())) complete(own);
+    const bool is_complete = own.is_sent && unwritten(need.module.get()).empty();
+    own.is_sent = true;
     if (!is_complete) add(need.module);
   }
-  std::ranges::for_each(asked_, add);
-  asked_.clear();
+  std::ranges::for_each(further_modules_, add);
+  further_modules_.clear();
   return sent;
 }
 
@@ -353,9 +353,9 @@ void describe_module(EncodeContext& context, PyObject* module, Plan& plan) {
     const bool is_module =
         PyModule_Check(held.get()) && context.by_value.is_sent_in_parts(held.get()) &&
         (is_part || !is_submodule(context.state, module, held.get()));
-    plan.child(std::move(held), Label::of_attribute(key.get()));
-    plan.last_is_global();
-    if (is_module) plan.last_is_part();
+    plan.add_child(std::move(held), Label::of_attribute(key.get()));
+    plan.mark_last_global();
+    if (is_module) plan.mark_last_part();
   }
   plan.raw().boolean(is_part);
 }

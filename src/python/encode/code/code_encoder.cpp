@@ -57,7 +57,7 @@ std::vector<std::uint8_t> body_of(PyCodeObject* code, CodeInfos& infos) {
   return out.take();
 }
 
-std::vector<std::uint8_t> place_of(const CodeInfo& info) {
+std::vector<std::uint8_t> location_of(const CodeInfo& info) {
   Writer out;
   out.integer(info.code->co_firstlineno);
   out.binary(bytes_of(info.code->co_linetable));
@@ -70,20 +70,20 @@ std::vector<std::uint8_t> place_of(const CodeInfo& info) {
     } else {
       write_text(file, out);
     }
-    out.append(nested->place);
+    out.append(nested->location);
   }
   return out.take();
 }
 
-std::uint64_t key_of_place(const CodeInfo& info) {
+std::uint64_t location_key(const CodeInfo& info) {
   std::uint64_t body = 0;
   std::memcpy(&body, info.hash.data(), sizeof body);
-  return body ^ base::hash_of(info.place);
+  return body ^ base::hash_of(info.location);
 }
 
 // Whether two code objects have equal bodies and equal source locations.
-bool stands_like(const CodeInfo& a, const CodeInfo& b) {
-  return &a == &b || (a.hash == b.hash && a.place == b.place &&
+bool is_equal_code(const CodeInfo& a, const CodeInfo& b) {
+  return &a == &b || (a.hash == b.hash && a.location == b.location &&
                       PyUnicode_Compare(a.code->co_filename, b.code->co_filename) == 0);
 }
 
@@ -105,8 +105,8 @@ std::vector<CodeInfo*> inner_first(CodeInfo& info) {
   return order;
 }
 
-// Indices in a waybill._source.Unit: the kind, the text, and the fields that follow the
-// kind in a unit of the format.
+// Indices of kind and text in a waybill._source.Unit, and its number of fields. The
+// fields after the text follow the kind in the format.
 constexpr Py_ssize_t kKind = 0;
 constexpr Py_ssize_t kText = 1;
 constexpr Py_ssize_t kUnitParts = 12;
@@ -131,7 +131,7 @@ CodeSource source_from(PyObject* unit) {
 // The source unit of a code object, or a str with the reason why there is none.
 Ref proof_of(const State& state, PyObject* code, PyObject* owner) {
   try {
-    return call(late(state, &LateHelpers::prove_source), code,
+    return call(lazy_helper(state, &LazyHelpers::prove_source), code,
                 owner == nullptr ? Py_None : owner);
   } catch (const PyError&) {
     // The finder of sources cannot be imported or called this deep in the stack. The
@@ -149,7 +149,7 @@ void encode_code(CodeInfos& infos, CodeInfo& info) {
     if (part->is_encoded) continue;
     part->body = body_of(part->code, infos);
     part->hash = base::content_hash_of(part->body);
-    part->place = place_of(*part);
+    part->location = location_of(*part);
     part->is_encoded = true;
   }
 }
@@ -198,7 +198,7 @@ std::uint32_t CodeSection::use(PyObject* code, bool is_in_definition) {
   CodeInfo& info = infos_.get(code);
   encode_code(infos_, info);
   if (is_in_definition) {
-    uses_.insert(uses_.begin() + definition_uses_++, &info);
+    uses_.insert(uses_.begin() + definition_use_count_++, &info);
   } else {
     uses_.push_back(&info);
   }
@@ -218,9 +218,9 @@ void CodeSection::write_source_locations(Writer& out, std::string_view file,
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     CodeInfo& info = *uses_[i];
     // By content, because a receiver may have one code object for two equal ones.
-    const auto key = static_cast<std::uintptr_t>(key_of_place(info)) | 1;
+    const auto key = static_cast<std::uintptr_t>(location_key(info)) | 1;
     const MemoEntry* first = uses_.size() > 1 ? first_use.find(key) : nullptr;
-    if (first != nullptr && stands_like(info, *uses_[first->offset])) {
+    if (first != nullptr && is_equal_code(info, *uses_[first->offset])) {
       out.unsigned_integer(first->offset);
       continue;
     }
@@ -234,9 +234,9 @@ void CodeSection::write_source_locations(Writer& out, std::string_view file,
       write_text(info.code->co_filename, out);
     }
     file = own;
-    out.append(info.place);
+    out.append(info.location);
     if (info.is_in_code_cache) continue;
-    cache.add(code_key(info.hash, own, info.place), as_object(info.code));
+    cache.add(code_key(info.hash, own, info.location), as_object(info.code));
     info.is_in_code_cache = true;
   }
 }

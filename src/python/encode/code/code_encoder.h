@@ -15,7 +15,7 @@
 
 namespace waybill::py {
 
-// Sets body, hash and place of `info` and of all nested code, unless they are set.
+// Sets body, hash and location of `info` and of all nested code, unless they are set.
 // Throws PyError: TypeError if a constant is of a type that no compiler writes
 // (bytecode tools do).
 void encode_code(CodeInfos& infos, CodeInfo& info);
@@ -43,7 +43,7 @@ class CodeSection {
     hashes_ = first.hashes_;
     index_of_ = first.index_of_;
     uses_ = first.uses_;
-    definition_uses_ = first.definition_uses_;
+    definition_use_count_ = first.definition_use_count_;
     sources_ = first.sources_;
     lacks_source_ = first.lacks_source_;
     classes_ = first.classes_;
@@ -91,7 +91,7 @@ class CodeSection {
   std::vector<const ContentHash*> hashes_;
   Memo index_of_;  // By the first bytes of the hash.
   std::vector<CodeInfo*> uses_;
-  std::ptrdiff_t definition_uses_ = 0;  // Number of uses in definitions.
+  std::ptrdiff_t definition_use_count_ = 0;  // Number of uses in definitions.
   std::map<std::uint32_t, const CodeSource*> sources_;  // By index of the body.
   bool lacks_source_ = false;
   std::vector<const CodeSource*> numbered_;

@@ -11,7 +11,8 @@ namespace waybill::py {
 
 namespace {
 
-// The module that defines the object's type, where its instances often sit.
+// The module that defines the object's type. Instances are often globals of that
+// module.
 PyObject* home_of_type(const State& state, PyObject* object) {
   auto* type = type_of(object);
   const Ref name = attribute_or_null(type, state.names.module);
@@ -39,8 +40,8 @@ PyObject* home_of_function(EncodeContext& context) {
   return module_of_dict(context.state, PyFunction_GET_GLOBALS(function));
 }
 
-// Whether code of a module by value is being written. Its module made the objects to
-// which the code refers, not the program.
+// Whether code of a module by value is being written. Then that module, and not the
+// program, made the objects to which the code refers.
 bool is_within_code_by_value(EncodeContext& context) {
   const ModulesByValue& by_value = context.by_value;
   return std::ranges::any_of(context.stack, [&](const WalkStack::Frame& frame) {

@@ -22,7 +22,8 @@ Ref home_state_of(EncodeContext& context, PyObject* type, PyObject* attributes) 
   return null_if_none(call(context.state.home_state_of.get(), type, attributes));
 }
 
-// The label of the bases. Written bases such as Generic[T] differ from __bases__.
+// The label of the bases. The bases in a class statement, such as Generic[T], may
+// differ from __bases__.
 const char* label_of_bases(PyObject* type, PyObject* bases) {
   PyObject* own = as_type(type)->tp_bases;
   const bool is_own = PyList_CheckExact(bases) &&
@@ -64,7 +65,8 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
     context.fail("is a class whose parts cannot be read; define it in a module");
   }
   if (context.options.by_source) {
-    parts = call(late(context.state, &LateHelpers::parts_by_source), parts.get(), type);
+    parts = call(lazy_helper(context.state, &LazyHelpers::parts_by_source), parts.get(),
+                 type);
   }
   context.dicts.add_class(type);
   const Ref id = context.id_of(type);
@@ -78,14 +80,14 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
                                 "", ""};
   for (Py_ssize_t i = 0; i < 5; ++i) {
     // The class exists once its namespace is read; its attributes may refer to it.
-    if (i == 4) plan.creates();
+    if (i == 4) plan.mark_creation();
     PyObject* part = PyTuple_GET_ITEM(parts.get(), i);
     const bool is_dict = i >= 3;
     const Ref value = i == 4 ? context.deferred.with_carrier(type, Ref::share(part))
                              : Ref::share(part);
-    plan.child(value, is_dict ? Label{} : Label::of_text(labels[i]));
+    plan.add_child(value, is_dict ? Label{} : Label::of_text(labels[i]));
   }
-  if (home_state) plan.child(home_state, Label{});
+  if (home_state) plan.add_child(home_state, Label{});
 }
 
 }  // namespace waybill::py

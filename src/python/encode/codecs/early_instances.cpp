@@ -17,9 +17,9 @@ bool has_object_layout(PyTypeObject* type) {
   return type == &PyBaseObject_Type;
 }
 
-bool needs_more_than(PyObject* made, Py_ssize_t count) {
-  if (!PyFunction_Check(made)) return false;
-  const auto* function = as_function(made);
+bool needs_more_than(PyObject* constructor, Py_ssize_t count) {
+  if (!PyFunction_Check(constructor)) return false;
+  const auto* function = as_function(constructor);
   const auto* code = as_code(function->func_code);
   PyObject* defaults = function->func_defaults;
   const Py_ssize_t optional = defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults);
@@ -28,26 +28,26 @@ bool needs_more_than(PyObject* made, Py_ssize_t count) {
 
 namespace {
 
-// Whether the first __new__ of a base needs more arguments than the class. A reader
-// calls it while the type does not have its own __new__ yet.
+// Whether the first __new__ that a base defines needs arguments besides the class. A
+// reader calls it while the type does not have its own __new__ yet.
 bool has_demanding_base(const State& state, PyTypeObject* type) {
-  for (PyTypeObject* base : order_of(type).subspan(1)) {
-    PyObject* made = raw_get(base, state.names.new_.get());
-    if (made == nullptr) continue;
-    const Ref function = PyObject_TypeCheck(made, &PyStaticMethod_Type)
-                             ? get_attribute(made, "__func__")
-                             : Ref::share(made);
+  for (PyTypeObject* base : mro_of(type).subspan(1)) {
+    PyObject* constructor = raw_get(base, state.names.new_.get());
+    if (constructor == nullptr) continue;
+    const Ref function = PyObject_TypeCheck(constructor, &PyStaticMethod_Type)
+                             ? get_attribute(constructor, "__func__")
+                             : Ref::share(constructor);
     return needs_more_than(function.get(), 1);
   }
   return false;
 }
 
 // Whether the closure of the __new__ of an object's class contains the object, as for
-// singletons. No call can make it before the class exists.
+// singletons. No call can make the object before the class exists.
 bool is_held_by_its_new(const State& state, PyObject* object) {
-  const Ref made = attribute_or_null(type_of(object), state.names.new_);
-  if (!made || !PyFunction_Check(made.get())) return false;
-  const auto cells = items_of(PyFunction_GET_CLOSURE(made.get()));
+  const Ref constructor = attribute_or_null(type_of(object), state.names.new_);
+  if (!constructor || !PyFunction_Check(constructor.get())) return false;
+  const auto cells = items_of(PyFunction_GET_CLOSURE(constructor.get()));
   return std::ranges::any_of(
       cells, [&](PyObject* cell) { return PyCell_GET(cell) == object; });
 }
@@ -70,8 +70,9 @@ bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* calla
   PyTypeObject* type = Py_TYPE(object);
   const bool is_ex = callable == state.newobj_ex.get();
   if (callable == as_object(type)) {
-    const Ref made = attribute_or_null(callable, state.names.new_);
-    return made && PyFunction_Check(made.get()) && context.stack.is_within_class(type);
+    const Ref constructor = attribute_or_null(callable, state.names.new_);
+    return constructor && PyFunction_Check(constructor.get()) &&
+           context.stack.is_within_class(type);
   }
   if ((callable != state.newobj.get() && !is_ex) ||
       !context.stack.is_within_method_of(context.state, type)) {
@@ -83,9 +84,8 @@ bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* calla
   return has_object_layout(type) && (has_arguments || has_demanding_base(state, type));
 }
 
-// Whether an object of a module by value is reduced to its owner, and the owner is a
-// class that does not have it yet, or None: the answer calls an object with a class or
-// with None, as events of SQLAlchemy do.
+// Whether an answer calls an instance with one argument, the owner of the object, which
+// is None or a class that is not complete yet. Events of SQLAlchemy have such answers.
 bool is_described_by_class(EncodeContext& context, PyObject* callable,
                            PyObject* arguments) {
   if (context.by_value.names() == nullptr || PyTuple_GET_SIZE(arguments) != 1 ||

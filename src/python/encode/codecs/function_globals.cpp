@@ -34,9 +34,9 @@ bool is_found_by_name(EncodeContext& context, PyObject* value) {
 // Whether a reader builds a value without code of modules by value: an imported class
 // or function, or a small tuple of these and of leaves, as for isinstance().
 bool is_made_of_names(EncodeContext& context, PyObject* value) {
-  constexpr Py_ssize_t kFew = 100;
+  constexpr Py_ssize_t kMaxItems = 100;
   if (!PyTuple_CheckExact(value)) return is_found_by_name(context, value);
-  return PyTuple_GET_SIZE(value) <= kFew &&
+  return PyTuple_GET_SIZE(value) <= kMaxItems &&
          std::ranges::all_of(items_of(value), [&](PyObject* item) {
            return is_simple(item) || is_found_by_name(context, item);
          });
@@ -124,8 +124,8 @@ void add_globals(EncodeContext& context, PyFunctionObject* function,
   }
 }
 
-// Adds the globals to which text in annotations refers, for typing.get_type_hints().
-// For a function with __wrapped__, that function uses the globals of the wrapped
+// Adds the globals to which text in annotations refers, for typing.get_type_hints(). If
+// a function has __wrapped__, get_type_hints() uses the globals of the wrapped
 // function.
 void add_annotated_globals(EncodeContext& context, PyFunctionObject* function,
                            const Annotations& annotations,

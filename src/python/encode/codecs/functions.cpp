@@ -22,15 +22,15 @@ using wire::NodeTag;
 using wire::Writer;
 
 // Writes the cells of the closure without content. Appends the indices of new cells to
-// `added`.
+// `new_cells`.
 void write_cells(EncodeContext& context, PyObject* closure,
-                 std::vector<Py_ssize_t>& added) {
+                 std::vector<Py_ssize_t>& new_cells) {
   const Py_ssize_t count = closure == nullptr ? 0 : PyTuple_GET_SIZE(closure);
   context.out.array(static_cast<std::size_t>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (context.refer_or_add(key_of(PyTuple_GET_ITEM(closure, i)))) continue;
     context.out.node(NodeTag::kCell, 0);
-    added.push_back(i);
+    new_cells.push_back(i);
   }
 }
 
@@ -74,21 +74,22 @@ Ref class_of_dict(EncodeContext& context, PyFunctionObject* function, PyObject* 
   return Ref::share(context.stack.innermost_class());
 }
 
-// Plans a value of one name of the function. A module gets an import record for that
-// name, so only what the code does with the name counts.
+// Plans the value that a function has under a name: a global, a default or a cell. A
+// module gets an import record for that name, so only what the code does with the name
+// counts.
 void plan_named(EncodeContext& context, PyObject* value, PyObject* name,
-                CodePosition spot, Label label, Plan& plan) {
+                CodePosition position, Label label, Plan& plan) {
   PyObject* module =
       PyModule_Check(value) ? importable_name(context.state, value) : nullptr;
   if (module != nullptr && !context.by_value.has(value)) {
     Ref storage;
-    const std::uint32_t index =
-        context.imports().add(module, ImportTime::kLoad, utf8_of(name, storage), spot);
+    const std::uint32_t index = context.imports().add(module, ImportTime::kLoad,
+                                                      utf8_of(name, storage), position);
     write_module_index(context, index, plan.raw());
   } else {
-    plan.child(Ref::share(value), std::move(label));
+    plan.add_child(Ref::share(value), std::move(label));
     if (PyModule_Check(value) && context.by_value.is_sent_in_parts(value)) {
-      plan.last_is_part();
+      plan.mark_last_part();
     }
   }
 }
@@ -98,11 +99,11 @@ bool holds_module(PyObject* tuple) {
                              [](PyObject* item) { return PyModule_Check(item); });
 }
 
-// __defaults__, each under its parameter's name.
+// Plans __defaults__, each item under its parameter's name.
 void plan_defaults(EncodeContext& context, PyObject* defaults, const CodeInfo& info,
                    Plan& plan) {
   if (!holds_module(defaults)) {
-    plan.child(Ref::share(defaults), Label::of_text(".__defaults__"));
+    plan.add_child(Ref::share(defaults), Label::of_text(".__defaults__"));
     return;
   }
   const Py_ssize_t count = PyTuple_GET_SIZE(defaults);
@@ -119,7 +120,8 @@ void plan_defaults(EncodeContext& context, PyObject* defaults, const CodeInfo& i
 
 void plan_keyword_defaults(EncodeContext& context, PyObject* defaults,
                            const CodeInfo& info, Plan& plan) {
-  // For names with lone surrogates, exceptions are made, which may start the collector.
+  // Writing names with lone surrogates makes exceptions, which may start the garbage
+  // collector.
   const CollectorPause pause;
   plan.raw().map(checked_count(PyDict_GET_SIZE(defaults)));
   for (const auto& [name, value] : DictItems(defaults)) {
@@ -131,11 +133,11 @@ void plan_keyword_defaults(EncodeContext& context, PyObject* defaults,
 }
 
 void plan_cells(EncodeContext& context, PyFunctionObject* function,
-                const CodeInfo& info, const std::vector<Py_ssize_t>& added,
+                const CodeInfo& info, const std::vector<Py_ssize_t>& new_cells,
                 Plan& plan) {
-  plan.raw().array(added.size());
+  plan.raw().array(new_cells.size());
   Ref names = Ref::steal(PyCode_GetFreevars(info.code));
-  for (Py_ssize_t i : added) {
+  for (Py_ssize_t i : new_cells) {
     const Ref held =
         Ref::share(PyCell_GET(PyTuple_GET_ITEM(function->func_closure, i)));
     PyObject* content = held.get();
@@ -150,7 +152,7 @@ void plan_cells(EncodeContext& context, PyFunctionObject* function,
     Ref owner = is_class_dict ? class_of_dict(context, function, content) : Ref();
     if (owner) {
       plan.raw().node(NodeTag::kClassDict, 1);
-      plan.child(owner, Label::of_cell(PyTuple_GET_ITEM(names.get(), i), i));
+      plan.add_child(owner, Label::of_cell(PyTuple_GET_ITEM(names.get(), i), i));
     } else if (i < PyTuple_GET_SIZE(names.get())) {
       plan_named(context, content, PyTuple_GET_ITEM(names.get(), i), {&info, kNoIndex},
                  Label::of_cell(PyTuple_GET_ITEM(names.get(), i), i), plan);
@@ -165,7 +167,7 @@ void plan_globals(EncodeContext& context, const std::vector<Global>& globals,
     write_text(use->name, plan.raw());
     plan_named(context, value.get(), use->name, {use->info, use->offset},
                Label::of_global(use->name), plan);
-    if (turn != 0) plan.last_is_global();
+    if (turn != 0) plan.mark_last_global();
   }
 }
 
@@ -174,8 +176,8 @@ void plan_imports(EncodeContext& context, const std::vector<Ref>& modules, Plan&
   for (const Ref& module : modules) {
     PyObject* name = module_name(context.state, module.get());
     write_text(name, plan.raw());
-    plan.child(module, Label::of_named("import", name));
-    plan.last_is_part();
+    plan.add_child(module, Label::of_named("import", name));
+    plan.mark_last_part();
   }
 }
 
@@ -321,7 +323,7 @@ void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
         plan_keyword_defaults(context, value.get(), info, plan);
         break;
       default:
-        plan.child(value, label != nullptr ? Label::of_text(label) : Label{});
+        plan.add_child(value, label != nullptr ? Label::of_text(label) : Label{});
     }
   }
 }

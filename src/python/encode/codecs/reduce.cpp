@@ -73,9 +73,9 @@ std::string package_of(const State& state, PyObject* object) {
 }
 
 // Whether a library, not the program, has registered a reducer. waybill's reducers take
-// precedence over it, because they keep more: for types in C of that library, such as
-// ufuncs of NumPy, and for exceptions and tracebacks, for which tblib registers
-// reducers.
+// precedence over such a reducer, because they keep more: for types in C of that
+// library, such as ufuncs of NumPy, and for exceptions and tracebacks, for which tblib
+// registers reducers.
 bool is_registered_by_library(const State& state, PyObject* object, PyObject* reducer) {
   const Ref partial = Ref::steal(PyUnicode_FromString("func"));
   const Ref wrapped = attribute_or_null(reducer, partial);
@@ -87,9 +87,8 @@ bool is_registered_by_library(const State& state, PyObject* object, PyObject* re
   return !package.empty() && package == package_of(state, type);
 }
 
-// The result of object.__reduce_ex__ for a class whose __slots__ still has the names of
-// its slots; a program may have replaced __slots__. Throws the current error if it has
-// another cause.
+// Reduces an object whose class has replaced its __slots__, as if __slots__ still had
+// the names of the slots. Throws the current error if it has another cause.
 Ref answer_by_members(const State& state, PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
   const Ref failure = take_error();
@@ -122,7 +121,7 @@ bool is_of_pandas(EncodeContext& context) {
 Ref array_answer(EncodeContext& context, PyObject* object) {
   if (!is_array(object) || is_of_pandas(context)) return {};
   if (PyObject* plan = context.options.array_plan) {
-    return ArrayViews::answer(plan, object);
+    return ArrayViews::planned_form(plan, object);
   }
   if (context.hooks().has_no_callbacks()) context.arrays.add(object);
   return {};
@@ -165,7 +164,7 @@ Ref reduce(EncodeContext& context, PyObject* object) {
 // Whether a class in Python overrides __class__, as proxies and mocks do.
 bool overrides_class_attribute(const State& state, PyTypeObject* type) {
   if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return false;
-  return std::ranges::any_of(order_of(type), [&](PyTypeObject* base) {
+  return std::ranges::any_of(mro_of(type), [&](PyTypeObject* base) {
     return PyType_HasFeature(base, Py_TPFLAGS_HEAPTYPE) &&
            raw_get(base, state.names.class_.get()) != nullptr;
   });
@@ -178,15 +177,17 @@ void describe_reduced(EncodeContext& context, PyObject* object, Plan& plan) {
   describe_answer(context, object, answer.get(), plan);
 }
 
-// The reducer for the exact type, by type or by the type's name; that of BaseException
-// for exceptions; that of the builtin wrapper for subclasses; that of proxies.
+// For exceptions the reducer of BaseException; else that of the exact type, found by
+// the type or its name, that of the builtin type for subclasses of wrappers, or that of
+// proxies.
 Ref own_reducer(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyExceptionInstance_Check(object)) {
     return Ref::share(raw_get(state.reducers.get(), PyExc_BaseException));
   }
   auto* key = as_object(type);
-  // A metaclass may make its classes unhashable; waybill has no reducers for such.
+  // A metaclass may make its classes unhashable; waybill has no reducers for such
+  // classes.
   if (Py_TYPE(type)->tp_hash != PyType_Type.tp_hash) return {};
   if (PyObject* reducer = raw_get(state.reducers.get(), key)) {
     return Ref::share(reducer);
@@ -209,7 +210,8 @@ Ref user_reducer(EncodeContext& context, PyTypeObject* type) {
   if (table == nullptr) {
     return Ref::share(raw_get(context.state.dispatch_table.get(), key));
   }
-  // Without PyObject_GetItem, whose KeyError would cost more than the object.
+  // Avoids PyObject_GetItem, because its KeyError would cost more than writing the
+  // object.
   if (PyDict_CheckExact(table)) return Ref::share(raw_get(table, key));
   return steal_unless(PyExc_KeyError, PyObject_GetItem(table, key));
 }
@@ -218,7 +220,7 @@ Describe find_codec(EncodeContext& context, PyObject* object) {
   struct Row {
     PyTypeObject* type;
     Describe describe;
-    bool asks_copyreg;  // Whether a reducer in copyreg comes first.
+    bool asks_copyreg;  // A reducer in copyreg's table takes precedence.
   };
   static const Row kRows[] = {
       {&PyFunction_Type, describe_function, false},

@@ -36,10 +36,10 @@ Reduced take_apart(EncodeContext& context, PyObject* answer) {
     return i < size ? PyTuple_GET_ITEM(answer, i) : Py_None;
   };
   Reduced parts{part(0), part(1), part(2), part(3), part(4), part(5)};
-  const auto demand = [&](const char* place, bool fits, const char* wanted,
+  const auto demand = [&](const char* position, bool fits, const char* wanted,
                           PyObject* given) {
     if (fits) return;
-    context.fail(std::string(place) +
+    context.fail(std::string(position) +
                  " item of the tuple returned by __reduce__ must be " + wanted +
                  ", not " + name_of_type(given));
   };
@@ -78,14 +78,15 @@ void demand_class_first(EncodeContext& context, PyObject* object, const Reduced&
 }
 
 // Whether the __new__ of a class needs more than these arguments, and object.__new__
-// can make the instance instead. Protocols 0 and 1 of pickle do so; later ones fail at
-// load.
+// can make the instance instead. Protocols 0 and 1 of pickle use object.__new__; later
+// ones fail at load.
 bool needs_more_arguments(const State& state, PyObject* arguments) {
   PyObject* cls = PyTuple_GET_ITEM(arguments, 0);
   auto* type = as_type(cls);
   if (type->tp_new == PyBaseObject_Type.tp_new) return false;
-  const Ref made = attribute_or_null(cls, state.names.new_);
-  return made && needs_more_than(made.get(), PyTuple_GET_SIZE(arguments)) &&
+  const Ref constructor = attribute_or_null(cls, state.names.new_);
+  return constructor &&
+         needs_more_than(constructor.get(), PyTuple_GET_SIZE(arguments)) &&
          has_object_layout(type);
 }
 
@@ -97,7 +98,7 @@ void plan_array(PyObject* tuple, Py_ssize_t first,
   const Py_ssize_t count = PyTuple_GET_SIZE(tuple);
   plan.raw().array(checked_count(count - first));
   for (Py_ssize_t i = first; i < count; ++i) {
-    plan.child(Ref::share(PyTuple_GET_ITEM(tuple, i)), make_label(text, i - first));
+    plan.add_child(Ref::share(PyTuple_GET_ITEM(tuple, i)), make_label(text, i - first));
   }
 }
 
@@ -109,17 +110,17 @@ void plan_state(const Reduced& parts, Plan& plan) {
   if (parts.state == Py_None) {
     plan.raw().nil();
   } else if (PyDict_CheckExact(parts.state)) {
-    plan.child(Ref::share(parts.state), Label{});
+    plan.add_child(Ref::share(parts.state), Label{});
   } else if (PyTuple_CheckExact(parts.state) && PyTuple_GET_SIZE(parts.state) == 2 &&
              PyDict_CheckExact(PyTuple_GET_ITEM(parts.state, 1))) {
     // The dict of the instance and its slots. In paths, both are attributes.
     plan.raw().node(NodeTag::kTuple, 2);
     PyObject* own = PyTuple_GET_ITEM(parts.state, 0);
-    plan.child(Ref::share(own),
-               PyDict_CheckExact(own) ? Label{} : Label::of_marker("state"));
-    plan.child(Ref::share(PyTuple_GET_ITEM(parts.state, 1)), Label{});
+    plan.add_child(Ref::share(own),
+                   PyDict_CheckExact(own) ? Label{} : Label::of_marker("state"));
+    plan.add_child(Ref::share(PyTuple_GET_ITEM(parts.state, 1)), Label{});
   } else {
-    plan.child(Ref::share(parts.state), Label::of_marker("state"));
+    plan.add_child(Ref::share(parts.state), Label::of_marker("state"));
   }
 }
 
@@ -140,19 +141,20 @@ void plan_pairs(const Reduced& parts, Plan& plan) {
       raise(PyExc_TypeError, "dict items iterator must return 2-tuples");
     }
     PyObject* key = PyTuple_GET_ITEM(pair, 0);
-    plan.child(Ref::share(key), Label::of_marker("key"));
-    plan.child(Ref::share(PyTuple_GET_ITEM(pair, 1)), Label::of_key("", key));
+    plan.add_child(Ref::share(key), Label::of_marker("key"));
+    plan.add_child(Ref::share(PyTuple_GET_ITEM(pair, 1)), Label::of_key("", key));
   }
 }
 
 // Plans an instance that object.__new__ makes, without the __new__ of its class.
 void plan_reconstruction(EncodeContext& context, const Reduced& parts, Plan& plan) {
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
-  plan.child(context.state.reconstructor, Label::of_marker("constructor"));
+  plan.add_child(context.state.reconstructor, Label::of_marker("constructor"));
   plan.raw().array(3);
-  plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
-             Label::of_text(".__class__"));
-  plan.child(Ref::share(as_object(&PyBaseObject_Type)), Label::of_text(".__class__"));
+  plan.add_child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
+                 Label::of_text(".__class__"));
+  plan.add_child(Ref::share(as_object(&PyBaseObject_Type)),
+                 Label::of_text(".__class__"));
   plan.raw().nil();
 }
 
@@ -160,7 +162,8 @@ void plan_reconstruction(EncodeContext& context, const Reduced& parts, Plan& pla
 void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
                      Plan& plan) {
   context.out.node(NodeTag::kNewObject, 6);
-  plan.child(Ref::share(PyTuple_GET_ITEM(arguments, 0)), Label::of_text(".__class__"));
+  plan.add_child(Ref::share(PyTuple_GET_ITEM(arguments, 0)),
+                 Label::of_text(".__class__"));
   if (!is_ex) {
     plan_arguments(arguments, 1, plan);
     plan.raw().map(0);
@@ -179,8 +182,8 @@ void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
   plan_arguments(positional, 0, plan);
   plan.raw().map(checked_count(PyDict_GET_SIZE(keywords)));
   for (const auto& [key, value] : DictItems(keywords)) {
-    plan.child(Ref::share(key), Label::of_marker("key"));
-    plan.child(Ref::share(value), Label::of_named("argument", key));
+    plan.add_child(Ref::share(key), Label::of_marker("key"));
+    plan.add_child(Ref::share(value), Label::of_named("argument", key));
   }
 }
 
@@ -196,7 +199,7 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
         needs_more_arguments(state, parts.arguments)) {
       return plan_reconstruction(context, parts, plan);
     }
-    // A node kNewObject has no place for a setter.
+    // A node kNewObject cannot hold a setter.
     if (parts.setter == Py_None) {
       return plan_new_object(context, parts.arguments, is_ex, plan);
     }
@@ -204,18 +207,18 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
   const auto* type = as_type(callable);
   if (PyType_Check(callable) && type->tp_new == nullptr &&
       type->tp_vectorcall == nullptr) {  // Structs of msgspec have tp_vectorcall.
-    // The type of sys.version_info, for example, which is then found in its module.
+    // sys.version_info, for example, which is then written by its name in sys.
     raise(PyExc_TypeError, "cannot pickle '%.200s' object: its type has no constructor",
           type->tp_name);
   }
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
-  plan.child(Ref::share(callable), Label::of_marker("constructor"));
+  plan.add_child(Ref::share(callable), Label::of_marker("constructor"));
   if (callable == as_object(&PyMethod_Type) && PyTuple_GET_SIZE(parts.arguments) == 2) {
     plan.raw().array(2);
-    plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
-               Label::of_text(".__func__"));
-    plan.child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 1)),
-               Label::of_text(".__self__"));
+    plan.add_child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 0)),
+                   Label::of_text(".__func__"));
+    plan.add_child(Ref::share(PyTuple_GET_ITEM(parts.arguments, 1)),
+                   Label::of_text(".__self__"));
     return;
   }
   plan_arguments(parts.arguments, 0, plan);
@@ -233,7 +236,7 @@ void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
   }
   plan_creation(context, object, parts, plan);
   if (has_id <= 0) {
-    plan.creates();
+    plan.mark_creation();
     plan.allow_early_close(parts.setter == Py_None ? Plan::Early::kReduced
                                                    : Plan::Early::kReducedWithSetter);
   }
@@ -241,15 +244,16 @@ void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
   plan_items(parts, plan);
   plan_pairs(parts, plan);
   if (parts.setter != Py_None) {
-    plan.child(Ref::share(parts.setter), Label::of_marker("setter"));
+    plan.add_child(Ref::share(parts.setter), Label::of_marker("setter"));
   }
-  if (has_id > 0) plan.creates();
+  if (has_id > 0) plan.mark_creation();
 }
 
 // The module and the name by which an answer finds the object: the answer is a name or,
 // if there are modules by value, a call of getattr for a module. Null parts for all
 // other answers.
-GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* answer) {
+GlobalName find_answered_global(EncodeContext& context, PyObject* object,
+                                PyObject* answer) {
   const State& state = context.state;
   if (PyUnicode_Check(answer)) {
     const Ref module = attribute_or_null(object, state.names.module);
@@ -276,8 +280,9 @@ GlobalName found_by_name(EncodeContext& context, PyObject* object, PyObject* ans
   return {Ref::share(module), Ref::share(path)};
 }
 
-// Whether an answer is a call of getattr for a method of a type in C, which has a name.
-bool asks_type(const State& state, PyObject* object, PyObject* answer) {
+// Whether the answer for a method of a C type is the call of getattr that its builtin
+// __reduce__ returns. Such a method can be found by name.
+bool is_getattr_on_type(const State& state, PyObject* object, PyObject* answer) {
   if (!PyCFunction_CheckExact(object) || !PyTuple_Check(answer) ||
       PyTuple_GET_SIZE(answer) != 2) {
     return false;
@@ -304,11 +309,11 @@ void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
         Py_BuildValue("O(O)", Py_TYPE(object), context.state.empty_dict.get()));
     return describe_parts(context, object, call.get(), plan);
   }
-  if (asks_type(context.state, object, answer)) {
+  if (is_getattr_on_type(context.state, object, answer)) {
     const GlobalName name = find_in_type(context.state, object);
     if (name.module) return write_global(context, name);
   }
-  const GlobalName name = found_by_name(context, object, answer);
+  const GlobalName name = find_answered_global(context, object, answer);
   if (name.module && context.extensions.is_extension(name.module.get()) &&
       context.stack.is_within_code()) {
     const Ref later =

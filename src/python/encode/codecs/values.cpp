@@ -23,7 +23,7 @@ void describe_cell(EncodeContext& context, PyObject* cell, Plan& plan) {
   if (content == nullptr) {
     plan.raw().singleton(wire::Singleton::kEmpty);
   } else {
-    plan.child(Ref::share(content), Label::of_text(".cell_contents"));
+    plan.add_child(Ref::share(content), Label::of_text(".cell_contents"));
   }
 }
 
@@ -38,7 +38,7 @@ void describe_byte_array(EncodeContext& context, PyObject* object, Plan&) {
 }
 
 // Whether the exporter of a buffer declares that its memory belongs to `object` and
-// that readers copy it: waybill._kinds.torch_storages.
+// that readers copy it, as in waybill._kinds.torch_storages.
 bool is_memory_of(PyObject* owner, PyObject* object) {
   if (PyType_HasFeature(Py_TYPE(owner), Py_TPFLAGS_IMMUTABLETYPE)) return false;
   const Ref dict = Ref::steal_or_null(PyObject_GenericGetDict(owner, nullptr));
@@ -120,9 +120,9 @@ void describe_buffer(EncodeContext& context, PyObject* object, Plan&) {
 void describe_bounds(EncodeContext& context, PyObject* object, Plan& plan) {
   context.out.node(PySlice_Check(object) ? NodeTag::kSlice : NodeTag::kRange, 3);
   for (const char* step : {".start", ".stop", ".step"}) {
-    plan.child(get_attribute(object, step + 1), Label::of_text(step));
+    plan.add_child(get_attribute(object, step + 1), Label::of_text(step));
   }
-  plan.creates();
+  plan.mark_creation();
 }
 
 void describe_lazy_import(EncodeContext& context, PyObject* placeholder, Plan&) {

@@ -18,11 +18,11 @@ namespace {
 constexpr std::uint32_t kMaxMisses = 8;
 
 // The cache slot of a function or class; null if caching is off, or if it has none yet.
-// `makes`: a class gets one.
-CacheSlot* find_slot(State& state, PyObject* object, bool makes = false) {
+// `creates`: makes a slot for a class that has none.
+CacheSlot* find_slot(State& state, PyObject* object, bool creates = false) {
   if (!state.uses_caches) return nullptr;
   if (PyType_Check(object)) {
-    return makes ? &state.class_cache->slot(object) : state.class_cache->find(object);
+    return creates ? &state.class_cache->slot(object) : state.class_cache->find(object);
   }
   CodeInfo* info = cached_info(state, PyFunction_GET_CODE(object));
   if (info == nullptr) return nullptr;
@@ -39,7 +39,7 @@ bool can_be_unit(PyObject* object) {
           PyType_HasFeature(as_type(object), Py_TPFLAGS_HEAPTYPE));
 }
 
-bool is_unit(const State& state, PyObject* object) {
+bool is_sent_by_value(const State& state, PyObject* object) {
   const GlobalName name = find_by_own_name(state, object);
   return !name.module || !is_findable(state, name.module.get());
 }
@@ -113,7 +113,7 @@ void resolve_unit(State& state, CodeInfos& infos, Unit& unit) {
       ++slot->misses;
     }
   }
-  if (!is_unit(state, object)) {
+  if (!is_sent_by_value(state, object)) {
     unit.cached.reset();
     unit.visited.clear();
     return;

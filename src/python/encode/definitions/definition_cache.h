@@ -32,14 +32,14 @@ namespace waybill::py {
 // Holds no objects of the program but text, numbers, and code of annotations. Immutable
 // once it is made.
 struct Definition {
-  // An object that the guards of the definition's units visit.
+  // Identifies an object that the guards of the definition's units visit.
   struct VisitedIndex {
     std::uint32_t unit = 0, object = 0;
   };
-  // A number in the bytes that is another one in each payload.
+  // A number in the bytes that differs between payloads.
   struct Number {
-    enum class Of : std::uint8_t { kReference, kModule, kCode };
-    Of of;
+    enum class NumberKind : std::uint8_t { kReference, kModule, kCode };
+    NumberKind kind;
     std::uint8_t size;         // Bytes of its token, which the payload replaces.
     std::uint32_t position;    // The offset of the token in the bytes.
     std::uint32_t number = 0;  // Local number; for code, in the order of bodies.
@@ -51,10 +51,12 @@ struct Definition {
     std::uint32_t need = kInside;  // Index in `needs`.
     std::uint64_t offset = 0;      // In the bytes, if `need` is kInside.
   };
+  // A node in the bytes to which other definitions and the value may refer.
   struct Export {
     VisitedIndex object;
     std::uint64_t offset;
   };
+  // Code whose imports each payload collects anew.
   struct Flow {
     VisitedIndex function;
     Ref code;  // The code of annotations; null: that of the function.
@@ -77,7 +79,8 @@ struct Definition {
   std::vector<Ref> module_values;  // Names of the modules that are values.
   std::vector<Flow> flows;
   std::vector<VisitedIndex> code;  // The function of each use of code.
-  std::vector<std::shared_ptr<const CodeSource>> sources;  // For each use; or null.
+  // By use of code; may be null.
+  std::vector<std::shared_ptr<const CodeSource>> sources;
   CodeSection::ClassSources classes;
 };
 
@@ -86,14 +89,14 @@ struct Definition {
 struct CachedDefinition {
   std::unique_ptr<ReachGuards> guards;
   std::uint64_t number = 0;  // Unique.
-  // The definition without source and the one with source. Null if not made; only the
-  // first member of a component has them.
+  // The definition without source, and the one with source. Null if it was not made;
+  // only the first member of a component has definitions.
   std::array<std::shared_ptr<const Definition>, 2> definitions;
   std::vector<std::uint64_t> others;  // Numbers of the other members, in order.
 };
 
 // The cached definitions of classes; those of functions are stored on their code. Keeps
-// no class alive. Used under the GIL.
+// no class alive. Needs the GIL.
 class ClassCache {
  public:
   // The slot of a class; null if it has none.
@@ -210,7 +213,7 @@ struct CachedHead {
   LookupTrace trace;
 };
 
-// The most recently used heads. Used under the GIL.
+// The most recently used heads. Needs the GIL.
 class CachedHeads {
  public:
   // The head for which `is_match` is true; null if there is none, or if its trace has

@@ -23,8 +23,8 @@ using envelope::CursorEvent;
 using wire::Token;
 
 struct OpenValue {
-  std::size_t global =
-      SIZE_MAX;  // Index of the global that has this value, if one has.
+  // Index of the global that has this value; SIZE_MAX if none has.
+  std::size_t global = SIZE_MAX;
 };
 using Cursor = envelope::PayloadCursor<OpenValue>;
 
@@ -71,25 +71,25 @@ class Scan {
     if (global != SIZE_MAX) definition_.globals[global].end = cursor_.reader().offset();
   }
 
-  // Adds the current token if it is a number of the payload.
+  // Adds the current token if it is a number that differs between payloads.
   void add_number() {
-    using Of = Definition::Number::Of;
+    using NumberKind = Definition::Number::NumberKind;
     const Token& token = cursor_.token();
     std::uint64_t number = 0;
     if (cursor_.rule() == envelope::Rule::kCodeIndex) {
-      add(Of::kCode, static_cast<std::uint64_t>(token.integer));
+      add(NumberKind::kCode, static_cast<std::uint64_t>(token.integer));
     } else if (wire::is_reference(token, number)) {
-      add(Of::kReference, number);
+      add(NumberKind::kReference, number);
     } else if (token.is(wire::ExtType::kModule) &&
                wire::index_of(token.bytes, number)) {
-      add(Of::kModule, number);
+      add(NumberKind::kModule, number);
     }
   }
 
-  void add(Definition::Number::Of of, std::uint64_t number) {
+  void add(Definition::Number::NumberKind kind, std::uint64_t number) {
     const std::size_t offset = cursor_.token().offset;
     definition_.numbers.push_back(
-        {of, static_cast<std::uint8_t>(cursor_.reader().offset() - offset),
+        {kind, static_cast<std::uint8_t>(cursor_.reader().offset() - offset),
          static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(number)});
   }
 
@@ -125,7 +125,7 @@ void resolve_globals(Definition& definition) {
 }
 
 // Sets functions and sources. The exports have functions in the order of the uses of
-// code.
+// code. False if they do not match these.
 bool set_code(Definition& definition, const CodeSection& code,
               std::span<Unit* const> units) {
   const std::vector<CodeInfo*> uses = code.uses();
@@ -139,7 +139,7 @@ bool set_code(Definition& definition, const CodeSection& code,
   }
   if (definition.code.size() != uses.size()) return false;
   for (const Definition::Number& number : definition.numbers) {
-    if (number.of != Definition::Number::Of::kCode) continue;
+    if (number.kind != Definition::Number::NumberKind::kCode) continue;
     const CodeSource* source = code.source_of(number.number);
     definition.sources.push_back(
         source == nullptr ? nullptr : std::make_shared<const CodeSource>(*source));
@@ -150,7 +150,7 @@ bool set_code(Definition& definition, const CodeSection& code,
 // Sets what a definition needs of the other sections.
 bool set_others(Definition& definition, const OtherSections& others,
                 std::span<Unit* const> units) {
-  if (others.imports.has_followed()) return false;
+  if (others.imports.has_followed_early()) return false;
   definition.modules = others.imports.uses();
   definition.module_values = others.imports.module_values();
   for (const FollowedCode& followed : others.imports.followed_code()) {
@@ -208,7 +208,8 @@ std::shared_ptr<const Definition> PayloadDefinitions::encode(
   return make(graph, component, units, std::move(needs));
 }
 
-// Null if the bytes depend on more than the guards compare.
+// Makes the definition that was written; null if its bytes depend on more than the
+// guards compare.
 std::shared_ptr<const Definition> PayloadDefinitions::make(
     GraphEncoder& graph, Component component, std::span<Unit* const> units,
     std::vector<Definition::VisitedIndex> needs) {

@@ -24,7 +24,7 @@ namespace {
 
 using Kind = VisitedObject::Kind;
 // Larger groups of functions and classes that reach each other do not become
-// definitions, because each of them starts a walk for cycles of its own.
+// definitions, because each member starts a search for cycles of its own.
 constexpr std::size_t kMaxUnits = 256;
 
 // Distinguishes the members of a cycle independently of the order of the walk.
@@ -94,15 +94,15 @@ class PayloadWriter {
       out_.append(bytes.subspan(done, number.position - done));
       done = number.position + number.size;
       const std::size_t before = out_.size();
-      switch (number.of) {
-        case Definition::Number::Of::kReference:
+      switch (number.kind) {
+        case Definition::Number::NumberKind::kReference:
           out_.index(ExtType::kReference,
                      number_of(place_of_referent(included, own, number.number)));
           break;
-        case Definition::Number::Of::kModule:
+        case Definition::Number::NumberKind::kModule:
           out_.index(ExtType::kModule, included.modules[number.number]);
           break;
-        case Definition::Number::Of::kCode:
+        case Definition::Number::NumberKind::kCode:
           out_.unsigned_integer(*code++);
           break;
       }
@@ -171,11 +171,12 @@ bool PayloadDefinitions::is_defined(PyObject* object) const {
 
 bool PayloadDefinitions::define(PyObject* object) {
   for (;;) {
-    const Py_ssize_t lost = PyDict_GET_SIZE(context_.state.lost.get());
+    PyObject* unfindable = context_.state.unfindable_modules.get();
+    const Py_ssize_t unfindable_count = PyDict_GET_SIZE(unfindable);
     if (try_define(object)) return true;
-    // If meanwhile no finder has found a module, objects of the module are no longer
+    // If a module has turned out to be unfindable meanwhile, its objects are no longer
     // written as names but as values.
-    if (PyDict_GET_SIZE(context_.state.lost.get()) == lost) return false;
+    if (PyDict_GET_SIZE(unfindable) == unfindable_count) return false;
     std::erase_if(vertices_,
                   [&](const auto& vertex) { return !is_defined(vertex.first); });
   }
@@ -187,7 +188,7 @@ bool PayloadDefinitions::try_define(PyObject* object) {
     return false;
   }
   Vertex& root = vertex_of(object);
-  ComponentSearch search(root, walked_, arena_);
+  ComponentSearch search(root, walked_count_, arena_);
   if (!find_components(root, search)) {
     for (Vertex* vertex : search.open) vertex->is_open = false;
     return false;
@@ -215,8 +216,9 @@ bool PayloadDefinitions::try_define(PyObject* object) {
 // algorithms, 1972). False if one of them cannot be a definition. At most kMaxUnits
 // deep.
 bool PayloadDefinitions::find_components(Vertex& vertex, ComponentSearch& search) {
-  vertex.number = vertex.lowest = ++walked_;
-  vertex.is_refused = vertex.is_refused || walked_ - search.walked_before > kMaxUnits;
+  vertex.number = vertex.lowest = ++walked_count_;
+  vertex.is_refused =
+      vertex.is_refused || walked_count_ - search.walked_before > kMaxUnits;
   if (vertex.is_refused) return false;
   vertex.is_open = true;
   search.open.push_back(&vertex);
@@ -353,8 +355,8 @@ std::shared_ptr<const Definition> PayloadDefinitions::find_cached(
   return first.definitions[context_.wants_source() ? 1 : 0];
 }
 
-// Whether the payload has no object of the definition yet. Values of one global of one
-// namespace are excepted: readers use the first one.
+// Whether the payload has no object of the definition yet. Values of the same global of
+// the same namespace are excepted: readers use the first one.
 bool PayloadDefinitions::can_include(const IncludedDefinition& included) {
   const Definition& definition = *included.definition;
   for (const Definition::VisitedIndex& index : definition.namespaces) {
@@ -418,13 +420,14 @@ void PayloadDefinitions::register_objects(const IncludedDefinition& included) {
 void PayloadDefinitions::fork_from(const PayloadDefinitions& first) {
   included_ = first.included_;
   globals_ = first.globals_;
-  registered_ = first.registered_;
+  registered_count_ = first.registered_count_;
 }
 
 void PayloadDefinitions::register_in(OtherSections& others) {
-  if (registered_ == 0 && context_.state.uses_caches) others.imports.start_tracing();
-  for (; registered_ != included_.size(); ++registered_) {
-    IncludedDefinition& included = included_[registered_];
+  if (registered_count_ == 0 && context_.state.uses_caches)
+    others.imports.start_tracing();
+  for (; registered_count_ != included_.size(); ++registered_count_) {
+    IncludedDefinition& included = included_[registered_count_];
     const Definition& definition = *included.definition;
     for (const ModuleUse& use : definition.modules) {
       included.modules.push_back(others.imports.add_use(use));
@@ -479,8 +482,8 @@ void PayloadDefinitions::store_head(const Parts& parts,
                          !context_.code().lacks_source() &&
                          std::ranges::all_of(included_, is_stored);
   if (!is_cached) return;
-  const std::vector<std::uintptr_t> read = imports.take_traced_containers();
-  if (!std::ranges::all_of(read, [&](auto key) { return is_visited(key); })) {
+  const std::vector<std::uintptr_t> containers = imports.take_traced_containers();
+  if (!std::ranges::all_of(containers, [&](auto key) { return is_visited(key); })) {
     return;
   }
   CachedHead head;

@@ -86,7 +86,7 @@ class PayloadDefinitions {
   // Adds the needs of all definitions that are not registered yet to the other
   // sections.
   void register_in(OtherSections& others);
-  bool are_registered() const { return registered_ == included_.size(); }
+  bool are_registered() const { return registered_count_ == included_.size(); }
 
   // The cached head for these definitions; null if there is none. The other sections
   // must not have been made.
@@ -108,7 +108,7 @@ class PayloadDefinitions {
 
     Unit unit;
     std::size_t number = 0, lowest = 0;  // In the order of the search.
-    bool is_open = false;                // The component of the node is not complete.
+    bool is_open = false;                // Its component is not complete.
     bool is_refused = false;
     std::size_t component_size = 0;  // Set in the first member of a component.
   };
@@ -158,11 +158,11 @@ class PayloadDefinitions {
   using Entry = std::pair<PyObject* const, Vertex>;
   std::map<PyObject*, Vertex, std::less<>, ArenaAllocator<Entry>> vertices_;
   ArenaVector<IncludedDefinition> included_;
-  std::size_t registered_ = 0;  // Number that register_in() has seen.
+  std::size_t registered_count_ = 0;  // Number that register_in() has seen.
   // The key of each global's value, by globals dict and name. The names belong to the
   // definitions.
   std::map<std::pair<PyObject*, std::string_view>, std::uintptr_t> globals_;
-  std::size_t walked_ = 0;  // Number of nodes, in all walks.
+  std::size_t walked_count_ = 0;  // Number of vertices, in all searches.
 };
 
 }  // namespace waybill::py

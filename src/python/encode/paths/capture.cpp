@@ -81,7 +81,8 @@ Capture captured_by(const Load& load) {
   return captured_at(*load.info, offset, spelled(*load.info, id));
 }
 
-// `path`: the steps after the variable.
+// The code that captured a variable of a function, and attributes of it. `path`: the
+// steps after the variable.
 Capture captured_variable(const CodeInfo& function, const Label& variable,
                           std::span<const PathStep> path) {
   Load best;

@@ -21,8 +21,8 @@ struct Label {
   Py_ssize_t index = 0;
 
   static Label of_text(const char* text) { return {Style::kText, text, {}, 0}; }
-  static Label of_attribute(PyObject* name, const char* behind = "") {
-    return {Style::kAttribute, behind, Ref::share(name), 0};
+  static Label of_attribute(PyObject* name, const char* suffix = "") {
+    return {Style::kAttribute, suffix, Ref::share(name), 0};
   }
   static Label of_key(const char* text, PyObject* name) {
     return {Style::kKey, text, Ref::share(name), 0};
@@ -44,14 +44,13 @@ struct Label {
     return {Style::kNamed, text, Ref::share(name), 0};
   }
 
-  // Whether it leads from a function to the value of one of its variables, which has
-  // this name.
+  // Whether the label leads from a function to the value of its variable `name`.
   bool is_variable() const { return style == Style::kGlobal || style == Style::kCell; }
-  // The name of that variable; empty for other labels.
+  // The name of the variable if is_variable(), else empty.
   std::string variable() const;
   // The step as text of a path.
   std::string spelled() const;
-  // Whether that text, as Python code, evaluates to the child.
+  // Whether spelled(), as Python code, evaluates to the child.
   bool evaluates() const;
 };
 

@@ -36,7 +36,7 @@ std::string full_name_of_type(const State& state, PyObject* object) {
 }
 
 std::string reason_of(const State& state, PyObject* raised) {
-  if (is_instance_of(state, raised, &LateHelpers::encode_error)) {
+  if (is_instance_of(state, raised, &LazyHelpers::encode_error)) {
     const Ref reason = get_attribute(raised, "reason");
     if (PyUnicode_Check(reason.get())) return text_of(reason.get());
   }
@@ -51,7 +51,7 @@ std::string remedy_of(State& state, PyObject* object, const std::string& reason,
   const Ref expression = new_text(path);
   const Ref remedy = steal_unless(
       PyExc_Exception,
-      PyObject_CallFunctionObjArgs(late(state, &LateHelpers::remedy), object,
+      PyObject_CallFunctionObjArgs(lazy_helper(state, &LazyHelpers::remedy), object,
                                    text.get(), expression.get(), nullptr));
   return remedy ? text_of(remedy.get()) : "";
 }
@@ -67,7 +67,7 @@ std::vector<PathStep> steps_of(const WalkStack& stack, PyObject* current) {
   PyObject* owner = nullptr;
   std::size_t depth = 0;
   for (const WalkStack::Frame& frame : stack) {
-    if (owner == nullptr) owner = frame.shown();
+    if (owner == nullptr) owner = frame.owner_in_paths();
     if (!walked.empty() && walked.back().object == nullptr) {
       walked.back().object = owner;
     }
@@ -126,7 +126,7 @@ void EncodeContext::add_path_to_error() const {
   if (PyErr_ExceptionMatches(PyExc_MemoryError)) return;
   if (!PyErr_ExceptionMatches(PyExc_Exception)) return;
   const Ref raised = take_error();
-  if (is_instance_of(state, raised.get(), &LateHelpers::encode_error)) {
+  if (is_instance_of(state, raised.get(), &LazyHelpers::encode_error)) {
     restore_error(raised);
     return;
   }

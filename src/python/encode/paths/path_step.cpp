@@ -40,7 +40,7 @@ bool Label::evaluates() const {
 
 namespace {
 
-// The most attributes of one object or class that are compared.
+// The maximum number of attributes of one object or class that are compared.
 constexpr Py_ssize_t kMaxAttributes = 64;
 
 bool is_name(PyObject* key) {
@@ -61,17 +61,18 @@ bool overrides_getattribute(PyTypeObject* type) {
 }
 
 // Whether a class attribute takes precedence over the dict of an instance.
-bool is_data_descriptor(PyObject* of_type) {
-  return of_type != nullptr && Py_TYPE(of_type)->tp_descr_set != nullptr;
+bool is_data_descriptor(PyObject* class_attribute) {
+  return class_attribute != nullptr &&
+         Py_TYPE(class_attribute)->tp_descr_set != nullptr;
 }
 
 // Whether a descriptor reads a field in the C struct of the object: a slot, or an
 // attribute of exceptions such as .args or .__cause__.
-bool is_field(PyObject* of_type) {
-  if (of_type == nullptr) return false;
-  if (Py_IS_TYPE(of_type, &PyMemberDescr_Type)) return true;
-  return Py_IS_TYPE(of_type, &PyGetSetDescr_Type) &&
-         as_object(PyDescr_TYPE(of_type)) == PyExc_BaseException;
+bool is_field(PyObject* class_attribute) {
+  if (class_attribute == nullptr) return false;
+  if (Py_IS_TYPE(class_attribute, &PyMemberDescr_Type)) return true;
+  return Py_IS_TYPE(class_attribute, &PyGetSetDescr_Type) &&
+         as_object(PyDescr_TYPE(class_attribute)) == PyExc_BaseException;
 }
 
 bool has_in_dict(PyObject* owner, PyObject* name, PyObject* value) {
@@ -79,7 +80,7 @@ bool has_in_dict(PyObject* owner, PyObject* name, PyObject* value) {
   return dict && PyDict_CheckExact(dict.get()) && raw_get(dict.get(), name) == value;
 }
 
-Ref in_dict(PyObject* owner, PyObject* value) {
+Ref find_in_dict(PyObject* owner, PyObject* value) {
   const Ref dict = instance_dict(owner);
   if (!dict || !PyDict_CheckExact(dict.get())) return {};
   if (PyDict_GET_SIZE(dict.get()) > kMaxAttributes) return {};
@@ -92,14 +93,14 @@ Ref in_dict(PyObject* owner, PyObject* value) {
   return {};
 }
 
-// The descriptors of slots are code of the interpreter.
-Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
+// Reads slots: their descriptors run no code of the program.
+Ref find_in_slots(PyTypeObject* type, PyObject* owner, PyObject* value) {
   PyObject* dict = type->tp_dict;
   if (dict == nullptr) return {};  // A static type of the interpreter.
-  Py_ssize_t left = kMaxAttributes;
+  Py_ssize_t remaining = kMaxAttributes;
   for (const auto& [key, held] : DictItems(dict)) {
     if (!Py_IS_TYPE(held, &PyMemberDescr_Type) || !is_name(key)) continue;
-    if (left-- == 0) break;
+    if (remaining-- == 0) break;
     const Ref found =
         Ref::steal_or_null(Py_TYPE(held)->tp_descr_get(held, owner, type_of(owner)));
     if (!found) PyErr_Clear();  // The slot is empty.
@@ -115,9 +116,10 @@ Ref in_slots_of(PyTypeObject* type, PyObject* owner, PyObject* value) {
 Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
   PyObject* held = raw_get(as_type(type), name);
   if (held == value) {
-    const bool is_as_it_is =
+    const bool returns_itself =
         PyFunction_Check(value) || Py_TYPE(value)->tp_descr_get == nullptr;
-    return is_as_it_is ? Label::of_attribute(name) : Label::of_key(".__dict__", name);
+    return returns_itself ? Label::of_attribute(name)
+                          : Label::of_key(".__dict__", name);
   }
   // The metaclass replaced the value; an enumeration, for example, by a member.
   const Ref in_member = new_text("_value_");
@@ -129,11 +131,11 @@ Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
 
 // The name of an attribute of `owner` whose value is `value` itself, in the dict or in
 // a slot; null if there is none, or if there are too many to compare.
-Ref attribute_that_is(PyObject* owner, PyObject* value) {
+Ref find_attribute(PyObject* owner, PyObject* value) {
   if (overrides_getattribute(Py_TYPE(owner))) return {};
-  if (Ref name = in_dict(owner, value)) return name;
-  for (PyTypeObject* type : order_of(Py_TYPE(owner))) {
-    if (Ref name = in_slots_of(type, owner, value)) return name;
+  if (Ref name = find_in_dict(owner, value)) return name;
+  for (PyTypeObject* type : mro_of(Py_TYPE(owner))) {
+    if (Ref name = find_in_slots(type, owner, value)) return name;
   }
   return {};
 }
@@ -193,13 +195,15 @@ Label label_in_state(PyObject* owner, PyObject* name, PyObject* value) {
   if (PyFunction_Check(owner) || PyModule_Check(owner)) {
     return Label::of_attribute(name);
   }
-  PyObject* of_type = _PyType_Lookup(Py_TYPE(owner), name);
+  PyObject* class_attribute = _PyType_Lookup(Py_TYPE(owner), name);
   const bool is_own = value != nullptr && has_in_dict(owner, name, value);
-  if (overrides_getattribute(Py_TYPE(owner)) || (!is_own && !is_field(of_type))) {
+  if (overrides_getattribute(Py_TYPE(owner)) ||
+      (!is_own && !is_field(class_attribute))) {
     return Label::of_key("<state>", name);
   }
-  return is_own && is_data_descriptor(of_type) ? Label::of_key(".__dict__", name)
-                                               : Label::of_attribute(name);
+  return is_own && is_data_descriptor(class_attribute)
+             ? Label::of_key(".__dict__", name)
+             : Label::of_attribute(name);
 }
 
 PathStep path_step(const WalkStep* around, const WalkStep& step) {
@@ -209,14 +213,13 @@ PathStep path_step(const WalkStep* around, const WalkStep& step) {
     return {nullptr, Label::of_index("", label.index)};
   }
   if (is_argument(label) || is_state(label)) {
-    if (const Ref name = attribute_that_is(step.owner, step.object)) {
+    if (const Ref name = find_attribute(step.owner, step.object)) {
       return {nullptr, Label::of_attribute(name.get())};
     }
   }
   if (label.style == Label::Style::kIndex && around != nullptr &&
-      is_sequence_of_state(*around) &&
-      !attribute_that_is(around->owner, around->object)) {
-    const Ref name = attribute_that_is(around->owner, step.object);
+      is_sequence_of_state(*around) && !find_attribute(around->owner, around->object)) {
+    const Ref name = find_attribute(around->owner, step.object);
     if (name) return {nullptr, Label::of_attribute(name.get()), true};
   }
   if (!is_item(label) || gives_item(step.owner, label, step.object)) {
