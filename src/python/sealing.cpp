@@ -82,13 +82,6 @@ std::vector<std::uint8_t> with_environment(BytesView manifest, PyObject* query) 
   return envelope::with_environment(manifest, environment_of(environment.get()));
 }
 
-// A bytes object without the bytes from `size` on. Nothing else may refer to it.
-Ref cut(Ref bytes, Py_ssize_t size) {
-  PyObject* resized = bytes.release();
-  check(_PyBytes_Resize(&resized, size));
-  return Ref::steal(resized);
-}
-
 // Envelopes of up to this size are written on the stack and copied, which is faster
 // than resizing a bytes object.
 constexpr std::size_t kMaxStackBytes = 2048;
@@ -123,7 +116,9 @@ Ref seal_in_place(const Parts& parts, std::span<BufferParts> buffers, int level)
     compress_in_place(buffers, level, begin + head + head_padding(head));
   }
   const std::uint8_t* end = seal_at(parts, begin);
-  return cut(std::move(bytes), end - begin);
+  PyObject* resized = bytes.release();
+  check(_PyBytes_Resize(&resized, end - begin));
+  return Ref::steal(resized);
 }
 
 // Compresses a buffer to a bytes object, which replaces `object` if it is smaller.
@@ -136,8 +131,10 @@ void compress_to_object(BufferParts& buffer, Ref& object, int level) {
   const std::size_t size =
       without_gil([&] { return compress_buffer(buffer, level, begin); });
   if (size == 0) return;
-  object = cut(std::move(bytes), static_cast<Py_ssize_t>(size));
-  buffer.bytes = bytes_of(object.get());
+  PyObject* resized = bytes.release();
+  check(_PyBytes_Resize(&resized, static_cast<Py_ssize_t>(size)));
+  object = Ref::steal(resized);
+  buffer.bytes = bytes_of(resized);
 }
 
 // The stored buffers of an envelope, compressed if the hooks ask for it, and the
@@ -245,12 +242,14 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   parts.payload = written.out.view();
   const Positions positions(graph);
   positions.put_into(parts);
-  std::optional<OtherSections::Written> others;
   if (const CachedHead* head = graph.head()) {
     head->sections.put_into(parts);
-  } else if (written.has_others()) {
-    written.others().write(state, others.emplace(), parts);
+    return write_with_environment(written.hooks(), parts, write);
   }
+  if (!written.has_others())
+    return write_with_environment(written.hooks(), parts, write);
+  OtherSections::Written others;
+  written.others().write(state, others, parts);
   Ref sealed = write_with_environment(written.hooks(), parts, write);
   if (graph.is_head_new())
     written.definitions().store_head(parts, positions.definitions());

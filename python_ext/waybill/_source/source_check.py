@@ -6,7 +6,6 @@ again and compares; it runs neither. Tested by tests/python/source/test_source_c
 
 from __future__ import annotations
 
-from waybill import _core
 from waybill._api.named_tuples import NamedTuple
 from waybill._source import code_equality
 from waybill._source.compiling import compile_unit
@@ -38,6 +37,8 @@ def check_sources(head: Buffer) -> list[SourceCheck]:
     Raises DecodeError if the head is malformed, and PythonMismatchError if another
     version of Python made the code.
     """
+    from waybill import _core
+
     return [
         SourceCheck(
             code.co_qualname,

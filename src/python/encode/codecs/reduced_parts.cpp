@@ -124,17 +124,15 @@ void plan_state(const Reduced& parts, Plan& plan) {
   }
 }
 
-// The items of an iterator, or of None, as a tuple.
-Ref contents_of(PyObject* iterator) {
-  return Ref::steal(iterator == Py_None ? PyTuple_New(0) : PySequence_Tuple(iterator));
-}
-
 void plan_items(const Reduced& parts, Plan& plan) {
-  plan_array(contents_of(parts.items).get(), 0, Label::of_index, "", plan);
+  Ref items = parts.items == Py_None ? Ref::steal(PyTuple_New(0))
+                                     : Ref::steal(PySequence_Tuple(parts.items));
+  plan_array(items.get(), 0, Label::of_index, "", plan);
 }
 
 void plan_pairs(const Reduced& parts, Plan& plan) {
-  const Ref pairs = contents_of(parts.pairs);
+  Ref pairs = parts.pairs == Py_None ? Ref::steal(PyTuple_New(0))
+                                     : Ref::steal(PySequence_Tuple(parts.pairs));
   plan.raw().map(checked_count(PyTuple_GET_SIZE(pairs.get())));
   for (PyObject* pair : items_of(pairs.get())) {
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
