@@ -124,7 +124,7 @@ PyMethodDef kExplanationMethods[] = {
     method<source>("explanation_source"),
     method<mark_missing, 2>("mark_missing"),
     method<as_text, 4>("explanation_text"),
-    method<telling, 2>("explanation_largest"),
+    method<largest_parts, 2>("explanation_largest"),
     method<size_as_text>("size_text"),
     method<as_json>("explanation_json"),
     method<as_html, 2>("explanation_html"),
