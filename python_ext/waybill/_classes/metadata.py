@@ -18,7 +18,7 @@ COMPILER_MADE = frozenset(
     {"__static_attributes__", "__firstlineno__", "__annotations_cache__"}
 )
 #: Properties of a class besides its attributes. Bases first: Python may refuse them.
-METADATA = ("__bases__", "__name__", "__qualname__", "__doc__")
+METADATA = ("__bases__", "__name__", "__qualname__", "__module__", "__doc__")
 
 
 def own_attribute(cls: type, name: str) -> Any:
@@ -32,7 +32,7 @@ def own_attribute(cls: type, name: str) -> Any:
 
 def metadata_value(cls: type, name: str) -> Any:
     """The value of a name of METADATA. Nothing of the metaclass is called."""
-    if name == "__doc__":
+    if name in ("__module__", "__doc__"):
         return vars(cls).get(name)
     return vars(type)[name].__get__(cls)
 
@@ -62,7 +62,8 @@ def sent_metadata(
             break
     metadata["__name__"] = name
     metadata["__qualname__"] = namespace.get("__qualname__", name)
-    metadata["__doc__"] = comparable_value(namespace.get("__doc__"))
+    for key in ("__module__", "__doc__"):
+        metadata[key] = comparable_value(namespace.get(key))
     if "__doc__" not in namespace and has_derived_doc(attributes):
         metadata["__doc__"] = metadata_value(cls, "__doc__")
     return metadata

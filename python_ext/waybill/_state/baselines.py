@@ -118,6 +118,7 @@ class Table:
 
         Returns objects that the caller must release after the lock.
         """
+        self._move_used()
         old = self._baselines.pop(identity, None)
         self._baselines[identity] = baseline
         self._size += baseline.size - (old.size if old is not None else 0)
@@ -142,6 +143,7 @@ class Table:
         with self.lock:
             self._max_count = count or self._max_count
             self._max_size = size or self._max_size
+            self._move_used()
             dropped = self._shrink()
         del dropped
 
@@ -161,6 +163,15 @@ class Table:
             for change in changes:
                 self.trace(change)
 
+    def _move_used(self) -> None:
+        """Moves the classes that were used since the last call behind all others."""
+        while USES:
+            identity = next(iter(USES))
+            del USES[identity]
+            baseline = self._baselines.pop(identity, None)
+            if baseline is not None:
+                self._baselines[identity] = baseline
+
     def _shrink(self) -> list[object]:
         dropped: list[object] = []
         while len(self._baselines) > self._max_count or (
@@ -168,10 +179,6 @@ class Table:
         ):
             identity = next(iter(self._baselines))
             baseline = self._baselines.pop(identity)
-            if identity in USES:  # Used while it was the oldest.
-                del USES[identity]
-                self._baselines[identity] = baseline
-                continue
             SERIALS.pop(identity, None)
             self._size -= baseline.size
             dropped.append(baseline)

@@ -28,7 +28,7 @@ from waybill._classes.metadata import (
     sent_metadata,
 )
 from waybill._modules.received import ReceivedModules
-from waybill._state.baselines import TABLE, Baseline, ClassChange, snapshots_in
+from waybill._state.baselines import SERIALS, TABLE, Baseline, ClassChange, snapshots_in
 from waybill._state.received_classes import (
     NewClass,
     ReceivedClass,
@@ -135,8 +135,8 @@ class Merge:
             attributes = generated.with_generated_methods(cls, attributes)
         is_home = existed and TRACKER.is_home(cls)
         before = TABLE.of(identity, cls)
-        is_new = not existed and before is None and home_state is Ellipsis
-        if is_new and generated is None and not self._resolved:
+        is_plain = home_state is Ellipsis and generated is None
+        if is_plain and not existed and before is None and not self._resolved:
             new = NewClass(identity, cls, name, bases, namespace, attributes, size)
             if new.is_fixed():
                 self._new[identity] = new
@@ -145,23 +145,50 @@ class Merge:
         # Equal metadata is one object, so that it can be compared by identity.
         if before is not None and is_same_metadata(before.metadata, metadata):
             metadata = before.metadata
-        if before is not None and home_state is Ellipsis and generated is None:
-            same = self._unchanged_snapshots(cls, before, metadata, attributes)
-            if same is not None:
-                last = identity, cls, size, before, metadata, attributes
-                self._repeated.append(ReceivedClass(*last, same, same))
-                return
+        if (
+            is_plain
+            and before is not None
+            and self._add_repeated(identity, cls, size, before, metadata, attributes)
+        ):
+            return
         state: dict[str, Snapshot] = {}
         snapshots: dict[str, Snapshot] | None = None
         if not is_home:
             state = self._snapshots_of(attributes, before)
             snapshots, metadata = _home_state(state, metadata, home_state)
         self._complete_members(identity, attributes)
-        members = _members_of(cls, namespace, home_state)
-        given = identity, cls, size, before, metadata, attributes
         self._received[identity] = ReceivedClass(
-            *given, state, snapshots, existed, is_home, members, home_state
+            identity,
+            cls,
+            size,
+            before,
+            metadata,
+            attributes,
+            state,
+            snapshots,
+            existed,
+            is_home,
+            _members_of(cls, namespace, home_state),
+            home_state,
         )
+
+    def _add_repeated(
+        self,
+        identity: bytes,
+        cls: Any,
+        size: int,
+        before: Baseline,
+        metadata: dict[str, Any],
+        attributes: dict[str, Any],
+    ) -> bool:
+        """Adds a class of which at most methods change; False if more does."""
+        same = self._unchanged_snapshots(cls, before, metadata, attributes)
+        if same is None:
+            return False
+        self._repeated.append(
+            ReceivedClass(identity, cls, size, before, metadata, attributes, same, same)
+        )
+        return True
 
     def _unchanged_snapshots(
         self,
@@ -246,8 +273,12 @@ class Merge:
         side = self._side or vars(cls).get("__waybill_state__")
         return side if side in ("sender", "worker") else None
 
-    def apply(self) -> None:
-        """Merges all classes and modules, or none, and records their baselines."""
+    def apply(self) -> dict[bytes, int]:
+        """Merges all classes and modules, or none, and records their baselines.
+
+        Returns the serials of the classes, by id, before another payload could change
+        them.
+        """
         # Marks may run code of the program, so they are taken without the lock.
         for repeated in self._repeated:
             # Code that ran since may have loaded another payload of the class.
@@ -266,26 +297,27 @@ class Merge:
         if self._modules is not None:
             self._modules.take_snapshots()
         undo: Undo = []
-        changes, dropped = TABLE.call_locked(
+        changes, dropped, serials = TABLE.call_locked(
             self._merge, received_classes, edited, undo
         )
         del dropped, undo  # Releasing them may run code of the program.
         # Methods that a library generates are not in `changes`, but must be generated.
         has_generated = "waybill._source.generated" in sys.modules
         if not changes and not has_generated:
-            return
+            return serials
         changed = {id(change.cls) for change in changes}
         for received in received_classes:
             if id(received.cls) in changed or (has_generated and not received.is_home):
                 class_making.finish_class(received.cls)
         TABLE.report(changes)
+        return serials
 
     def _merge(
         self,
         received_classes: list[ReceivedClass],
         edited: dict[bytes, set[str]],
         undo: Undo,
-    ) -> tuple[list[ClassChange], list[object]]:
+    ) -> tuple[list[ClassChange], list[object], dict[bytes, int]]:
         new_classes = []
         for new in self._new.values():
             # Another thread may have made the class since.
@@ -311,7 +343,12 @@ class Merge:
             _end_members(identity, *self._members[identity], False)
         if self._modules is not None:
             dropped += self._modules.record_baseline()
-        return changes, dropped
+        serials: dict[bytes, int] = {}
+        for merged in (self._repeated, new_classes, received_classes):
+            for each in merged:
+                if each.identity in SERIALS:  # Not of classes at home.
+                    serials[each.identity] = SERIALS[each.identity]
+        return changes, dropped, serials
 
     def _change_all(
         self,

@@ -129,7 +129,8 @@ class NewClass(NamedTuple):
             value = attributes[name]
             if type(value) not in PLAIN and not is_method(value):
                 return False
-        return type(self.namespace.get("__doc__")) in PLAIN
+        given = self.namespace.get("__module__"), self.namespace.get("__doc__")
+        return type(given[0]) in PLAIN and type(given[1]) in PLAIN
 
     def baseline(self) -> Baseline:
         snapshots, attributes = {}, self.attributes
@@ -144,9 +145,17 @@ class NewClass(NamedTuple):
         """A ReceivedClass, to merge with what another payload has set since."""
         baseline = self.baseline()
         snapshots = baseline.snapshots or {}
-        given = self.identity, self.cls, self.size, None, baseline.metadata
         return ReceivedClass(
-            *given, self.attributes, snapshots, snapshots, False, False, None
+            self.identity,
+            self.cls,
+            self.size,
+            None,
+            baseline.metadata,
+            self.attributes,
+            snapshots,
+            snapshots,
+            existed=False,
+            members=None,
         )
 
 

@@ -249,8 +249,8 @@ void CachedEnvelope::cancel_recording() {
 }
 
 // Called before code runs that may change the object.
-void CachedEnvelope::on_node_built(std::size_t number, PyObject* object,
-                                   bool did_exist) {
+void CachedEnvelope::on_node_built(std::size_t number, PyObject* object, bool did_exist,
+                                   PyObject* serials) {
   ++built_count_;
   if (!nodes_[number].is_class) {
     PyObject* globals = PyFunction_GET_GLOBALS(object);
@@ -262,7 +262,7 @@ void CachedEnvelope::on_node_built(std::size_t number, PyObject* object,
   const auto recorded = std::ranges::find(classes_, number, &ReceivedClass::node);
   // Making a class runs code, which may change what is built after it.
   did_classes_exist_ = did_classes_exist_ && did_exist;
-  const bool is_recorded = recorded->record(state_, object);
+  const bool is_recorded = recorded->record(state_, object, serials);
   detects_changes_ = detects_changes_ && is_recorded;
 }
 

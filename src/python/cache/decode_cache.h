@@ -52,7 +52,8 @@ class CachedEnvelope final : public NodeObserver {
   // recording without a result.
   bool start_recording(BytesView bytes);
   const std::vector<std::size_t>& node_starts() const override { return starts_; }
-  void on_node_built(std::size_t number, PyObject* object, bool did_exist) override;
+  void on_node_built(std::size_t number, PyObject* object, bool did_exist,
+                     PyObject* serials) override;
   void finish_recording();
   void cancel_recording();
 

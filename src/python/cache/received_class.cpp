@@ -295,7 +295,7 @@ bool ReceivedFunctions::has_globals(PyObject* globals) const {
   return std::ranges::find(globals_, globals) != globals_.end();
 }
 
-bool ReceivedClass::record(const State& state, PyObject* type) {
+bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials) {
   version_ = 0;
   methods_.clear();
   wrappers_.clear();
@@ -307,7 +307,7 @@ bool ReceivedClass::record(const State& state, PyObject* type) {
   const std::uint32_t version = assigned_version(cls, state.names.reduce_ex.get());
   if (version == 0) return false;
   is_home_ = is_home(state, type);
-  serial_ = Ref::share(raw_get(state.class_serials.get(), id_.get()));
+  serial_ = Ref::share(raw_get(serials, id_.get()));
   // With __waybill_state__ each payload may overwrite what the worker changed.
   if (raw_get(cls, state.names.waybill_state.get()) != nullptr) return false;
   if (!is_home_ && !serial_) return false;

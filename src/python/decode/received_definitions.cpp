@@ -267,20 +267,23 @@ void ReceivedDefinitions::report_node(std::size_t start, PyObject* object,
     return;
   }
   const CollectorPause::Break collector_break(collector_);
-  observer_->on_node_built(number, object, did_exist);
+  observer_->on_node_built(number, object, did_exist, nullptr);
 }
 
 void ReceivedDefinitions::apply() {
   const CollectorPause::Break collector_break(collector_);
+  // Another payload may be merged from here on.
+  Ref serials = state_.class_serials;
   if (merge_) {
-    call_method(merge_.get(), state_.names.apply);
+    serials = call_method(merge_.get(), state_.names.apply);
     is_merged_ = true;
   }
   for (const auto& [id, type] : std::exchange(lines_pending_, {})) {
     set_first_line(id.get(), type.get());
   }
   for (const BuiltClass& built : std::exchange(built_classes_, {})) {
-    observer_->on_node_built(built.number, built.type.get(), built.did_exist);
+    observer_->on_node_built(built.number, built.type.get(), built.did_exist,
+                             serials.get());
   }
 }
 

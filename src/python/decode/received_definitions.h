@@ -30,7 +30,9 @@ class NodeObserver {
   virtual const std::vector<std::size_t>& node_starts() const = 0;
   // Called when the node with this number is complete. `did_exist`: whether the object
   // is a class that this process had already in complete form. Throws PyError.
-  virtual void on_node_built(std::size_t number, PyObject* object, bool did_exist) = 0;
+  // `serials`: of classes, by id, when the payload was merged; null for functions.
+  virtual void on_node_built(std::size_t number, PyObject* object, bool did_exist,
+                             PyObject* serials) = 0;
 
  protected:
   ~NodeObserver() = default;

@@ -136,6 +136,32 @@ def test_a_bound_that_is_lowered_forgets_at_once(places):
     assert worker.get("sum(r() is not None for r in references)") <= 2
 
 
+@pytest.mark.parametrize("caches", [True, False])
+def test_a_new_class_is_not_the_first_to_leave(places, caches):
+    home, worker, _ = places
+    home.do("""
+        def counter_of(cls):
+            def count():
+                cls.n += 1
+                return cls.n
+            return count
+
+        class A: n = 0
+        class B: n = 0
+        class C: n = 0
+    """)
+    worker.do(f"waybill.configure(max_classes=2, caches={caches}); kept = []")
+    payloads = home.get("[waybill.dumps(counter_of(K)) for K in (A, B, A, B, C, C, C)]")
+
+    worker.do(
+        "for payload in payloads: kept.append(waybill.loads(payload))\n"
+        "counts = [count() for count in kept]",
+        payloads=payloads,
+    )
+
+    assert worker.get("counts") == [1, 1, 2, 2, 1, 2, 3]
+
+
 def test_a_class_that_fell_out_of_the_table_and_lives_stays_one_class(places):
     home, worker, _ = places
     home.do("size = 1" + SEVERAL)

@@ -262,3 +262,42 @@ def test_the_trace_may_load_and_send(places):
     worker.load(home.dumps(SENT))
 
     assert worker.get("inside, K.x") == ([True, 1], 2)
+
+
+@pytest.mark.parametrize("caches", [True, False])
+def test_a_payload_that_the_trace_loads_is_not_taken_for_the_one_around_it(
+    places, caches
+):
+    home, worker = places
+    home.do("""
+        class K:
+            x = "first"
+            def read(self): return self.x
+        def task(): return K().read(), K.x
+    """)
+    first = home.dumps("task")
+    home.do("K.x = 'second'")
+    worker.do(
+        f"waybill.configure(caches={caches})\n"
+        """
+def load_first(change):
+    if is_inside: inside()
+
+def inside():
+    global is_inside
+    is_inside = False
+    waybill.loads(first)
+
+is_inside, results = False, []
+waybill.configure(trace=load_first)
+for _ in range(3):
+    waybill.loads(first)
+    is_inside = True
+    waybill.loads(second)
+    results.append(waybill.loads(second)())
+""",
+        first=first,
+        second=home.dumps("task"),
+    )
+
+    assert worker.get("results") == [("second", "second")] * 3

@@ -132,6 +132,12 @@ ROWS = {
         read="K.__qualname__",
         expected=whole("K", "Outer.Two", "Outer.Three"),
     ),
+    "module": Row(
+        define="class K: __module__ = 'start'",
+        **setting("K.__module__ = '{}'", "jobs", "tasks", "start"),
+        read="K.__module__, K().__module__",
+        expected=whole(("start",) * 2, ("jobs",) * 2, ("tasks",) * 2),
+    ),
     "bases": Row(
         define="class A: v = 1\nclass B: v = 2\nclass C: v = 3\nclass K(A): pass",
         **setting("K.__bases__ = ({},)", "B", "C", "A"),
