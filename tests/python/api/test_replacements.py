@@ -117,7 +117,7 @@ def test_lock_in_a_closure_is_fresh():
     "value", [(i for i in ()), (lambda: (yield))()], ids=["expression", "function"]
 )
 def test_there_is_no_fresh_generator(value):
-    told = path_of_refused({"steps": value}, "no fresh 'generator'", replace="fresh")
+    told = path_of_refused({"steps": value}, "fresh 'generator'", replace="fresh")
 
     assert told == "obj['steps'] (generator)"
 

@@ -157,7 +157,7 @@ def test_code_that_wants_cells_is_refused_without_them():
     forged = sealed([*closure[:3], *bare[3:5], closure[5]])
 
     for _ in range(4):
-        with pytest.raises(waybill.DecodeError, match="closure whose length"):
+        with pytest.raises(waybill.DecodeError, match="a closure with more or fewer"):
             waybill.loads(forged)
 
 

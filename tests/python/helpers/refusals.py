@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 import waybill
-from told import told_by
+from told import culprit_of
 
 
 @contextlib.contextmanager
@@ -19,6 +19,6 @@ def path_of_refused(value, match=None, **options):
     """Path and type of what dumps cannot send: ``obj['lock'] (_thread.lock)``."""
     with pytest.raises(waybill.EncodeError, match=match) as caught:
         waybill.dumps(value, **options)
-    told = told_by(caught.value)
+    told = culprit_of(caught.value)
     assert told in str(caught.value)
     return told

@@ -166,7 +166,7 @@ def test_placeholder_that_is_called_says_what_it_is():
     cls = send(plain())
 
     with pytest.raises(
-        TypeError, match="__init__: a library of another Python wrote it"
+        TypeError, match="__init__: a library of another Python generated it"
     ):
         cls(1)
 
