@@ -38,7 +38,7 @@ def metadata_value(cls: type, name: str) -> Any:
 
 
 def comparable_value(value: Any) -> Any:
-    """A docstring in a form to compare: a str, or a snapshot of another object."""
+    """A docstring or module name in a form to compare: text, None or a snapshot."""
     return value if value is None or type(value) is str else Snapshot(Kind.WHOLE, value)
 
 

@@ -282,12 +282,11 @@ class Merge:
         # Marks may run code of the program, so they are taken without the lock.
         for repeated in self._repeated:
             # Code that ran since may have loaded another payload of the class.
-            if repeated.current_baseline() is not repeated.before:
-                state = self._snapshots_of(
-                    repeated.attributes, repeated.current_baseline()
-                )
+            current = repeated.current_baseline()
+            if current is not repeated.before:
+                state = self._snapshots_of(repeated.attributes, current)
                 self._received[repeated.identity] = repeated._replace(
-                    state=state, snapshots=state, before=repeated.current_baseline()
+                    state=state, snapshots=state, before=current
                 )
         received_classes = list(self._received.values())
         edited = {}
