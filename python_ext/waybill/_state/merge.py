@@ -66,7 +66,7 @@ class Merge:
         self._received: dict[bytes, ReceivedClass] = {}
         self._new: dict[bytes, NewClass] = {}
         #: Those whose state is that of the last payload.
-        self._repeated: list[ReceivedClass] = []
+        self._repeated: dict[bytes, ReceivedClass] = {}
         self._modules: ReceivedModules | None = None
         #: Enumerations, by id, with the members that this payload has added to them.
         self._members: dict[bytes, tuple[Any, list[str]]] = {}
@@ -128,8 +128,9 @@ class Merge:
         ``existed``: this process had the class. ``home_state`` is the last value of its
         node, or Ellipsis: docs/wire_format.md. ``size`` is in bytes of the payload.
         """
-        if identity in self._received or identity in self._new:
-            return  # The node was built again inside of itself.
+        for built in (self._received, self._new, self._repeated):
+            if identity in built:
+                return  # The node was built again inside of itself.
         generated = sys.modules.get("waybill._source.generated")
         if generated is not None:
             attributes = generated.with_generated_methods(cls, attributes)
@@ -185,8 +186,8 @@ class Merge:
         same = self._unchanged_snapshots(cls, before, metadata, attributes)
         if same is None:
             return False
-        self._repeated.append(
-            ReceivedClass(identity, cls, size, before, metadata, attributes, same, same)
+        self._repeated[identity] = ReceivedClass(
+            identity, cls, size, before, metadata, attributes, same, same
         )
         return True
 
@@ -280,7 +281,7 @@ class Merge:
         them.
         """
         # Marks may run code of the program, so they are taken without the lock.
-        for repeated in self._repeated:
+        for repeated in self._repeated.values():
             # Code that ran since may have loaded another payload of the class.
             current = repeated.current_baseline()
             if current is not repeated.before:
@@ -331,7 +332,7 @@ class Merge:
                 revert(*given)
             raise
         dropped: list[object] = []
-        for repeated in self._repeated:
+        for repeated in self._repeated.values():
             dropped += repeated.record_methods()
         for new in new_classes:
             dropped += TABLE.put(new.identity, new, True)
@@ -343,7 +344,7 @@ class Merge:
         if self._modules is not None:
             dropped += self._modules.record_baseline()
         serials: dict[bytes, int] = {}
-        for merged in (self._repeated, new_classes, received_classes):
+        for merged in (self._repeated.values(), new_classes, received_classes):
             for each in merged:
                 if each.identity in SERIALS:  # Not of classes at home.
                     serials[each.identity] = SERIALS[each.identity]
@@ -359,7 +360,7 @@ class Merge:
         for cls, names in self._members.values():
             for name in names:
                 changes.append(ClassChange(cls, name, "set"))
-        for repeated in self._repeated:
+        for repeated in self._repeated.values():
             repeated.replace_methods(undo)
         for received in received_classes:
             # Another thread may have made the class since.

@@ -312,3 +312,25 @@ answer = type(again).__dict__['m'] is method
 """
 
     assert receive(send_in_turn(source), program)
+
+
+@pytest.mark.parametrize("name", ["Able", "Widget"])  # Before and after "Base".
+def test_a_class_that_its_own_base_leads_to_keeps_its_attributes(name):
+    source = f"""
+class Base:
+    def build(self): return make()
+class {name}(Base):
+    size = 1
+    def area(self): return self.size
+def make(): return {name}
+kinds = make, {name}, Base
+"""
+    payloads = [waybill.dumps(kind) for kind in define(source).kinds]
+    program = """
+for number in (0, 2, 0):
+    load(number)
+widget = load(1)()
+answer = widget.size, widget.area(), widget.build() is type(widget)
+"""
+
+    assert receive(payloads, program) == (1, 1, True)

@@ -46,6 +46,24 @@ def test_caches_make_no_difference_to_the_bytes(make):
     assert {cold, *warm} == {dumps_without_caches(root)}
 
 
+def test_bytes_do_not_depend_on_whether_copyreg_has_listed_slots():
+    source = """
+class Slotted:
+    __slots__ = "value"
+class Other(Slotted):
+    __slots__ = ()
+Slotted.default, Slotted.other = Slotted(), Other()
+Slotted.default.value = 2
+def value(): return Slotted
+"""
+    for name in ("Slotted", "value"):
+        root = getattr(define(source), name)
+        first = waybill.dumps(root)
+
+        assert has_definitions(first)
+        assert waybill.dumps(root) == first == dumps_without_caches(root)
+
+
 @each_root
 def test_hundreds_of_functions_between_make_no_difference_to_the_bytes(make):
     root = make(define(SOURCE))
