@@ -90,6 +90,7 @@ class ReachGuards::Recorder : public ReachVisitor {
 
   bool visit_type(PyObject* object) {
     auto* type = as_type(object);
+    list_slots(state_, type);  // Before the walk of its dict, which this changes.
     const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
     PyObject* id = tracked_id(state_, object);
     if (id == nullptr || !is_determined_by_dict(state_, object)) return false;
@@ -220,6 +221,7 @@ class ReachGuards::Recorder : public ReachVisitor {
 
   bool add_members(PyObject* value, int depth) {
     PyTypeObject* type = Py_TYPE(value);
+    list_slots(state_, type);
     if (!travels_as_members(state_, value)) return false;
     const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
     if (version == 0) guards_.is_checkable_ = false;

@@ -140,6 +140,20 @@ PyObject* slot_names(const Names& names, PyTypeObject* type) {
   return list != nullptr && PyList_CheckExact(list) ? list : nullptr;
 }
 
+void list_slots(const State& state, PyTypeObject* type) {
+  if (count_slots(type) == 0 || !is_reduced_by_layout(state, type) ||
+      raw_get(type, state.names.slotnames.get()) != nullptr) {
+    return;
+  }
+  PyObject* copyreg = find_module(state, state.names.copyreg.get());
+  PyObject* list =
+      look_up_in(state, copyreg, state.intern_table.get("_slotnames").get());
+  if (list == nullptr) return;
+  if (!Ref::steal_or_null(PyObject_CallOneArg(list, as_object(type)))) {
+    ignore_error(PyExc_Exception);
+  }
+}
+
 bool travels_as_members(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   return is_reduced_by_layout(state, type) &&

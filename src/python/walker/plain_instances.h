@@ -23,7 +23,12 @@ bool has_plain_layout(const Names& names, PyTypeObject* type);
 // copyreg's list of the slots of a class; borrowed, null if copyreg has not made it.
 PyObject* slot_names(const Names& names, PyTypeObject* type);
 
-// Whether an object travels as its class, dict and slots.
+// Has copyreg make its list of the slots of a class, as object.__reduce_ex__ does when
+// it reduces an instance. Errors are ignored, since that call raises them again.
+void list_slots(const State& state, PyTypeObject* type);
+
+// Whether an object travels as its class, dict and slots. If copyreg has not listed the
+// slots of its class, the answer is no; see list_slots().
 bool travels_as_members(const State& state, PyObject* object);
 
 // Calls `visit` with the value of each slot, null for an empty one, until it returns

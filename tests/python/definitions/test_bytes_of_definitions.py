@@ -52,9 +52,9 @@ class Slotted:
     __slots__ = "value"
 class Other(Slotted):
     __slots__ = ()
-Slotted.default, Slotted.other = Slotted(), Other()
+Slotted.default, other = Slotted(), Other()
 Slotted.default.value = 2
-def value(): return Slotted
+def value(): return other
 """
     for name in ("Slotted", "value"):
         root = getattr(define(source), name)
