@@ -39,7 +39,6 @@ class TargetFinder {
       positions_.push_back({position, positions_.size()});
     }
     std::ranges::sort(positions_, {}, &Position::at);
-    is_found_.resize(shared_.size());
     uses_.resize(shared_.size());
   }
 
@@ -57,7 +56,7 @@ class TargetFinder {
       return is_entangled(target.number);
     });
     for (AttributeTarget& target : found_) target.end = uses_[target.number].end;
-    std::ranges::sort(found_, {}, &AttributeTarget::number);
+    std::ranges::stable_sort(found_, {}, &AttributeTarget::number);
     return std::move(found_);
   }
 
@@ -225,8 +224,7 @@ class TargetFinder {
   }
 
   void add_target(const Context& around, std::uint64_t number) {
-    if (number == kNone || !is_replaceable_[number] || is_found_[number]) return;
-    is_found_[number] = true;
+    if (number == kNone || !is_replaceable_[number]) return;
     const bool is_entry = around.kind == Kind::kEntries;
     found_.push_back({number, around.class_id, around.name, is_entry, around.key});
   }
@@ -234,11 +232,11 @@ class TargetFinder {
   const Envelope& envelope_;
   const std::vector<std::uint64_t>& shared_ = envelope_.shared;
   PayloadCursor<Context> cursor_;
-  Positions positions_;                          // The positions of reference targets.
-  Positions references_;                         // The positions of references.
-  std::size_t next_position_ = 0;                // An index in positions_.
-  std::vector<bool> is_replaceable_, is_found_;  // Indexed by number.
-  std::vector<Use> uses_;                        // Indexed by number.
+  Positions positions_;               // The positions of reference targets.
+  Positions references_;              // The positions of references.
+  std::size_t next_position_ = 0;     // An index in positions_.
+  std::vector<bool> is_replaceable_;  // Indexed by number.
+  std::vector<Use> uses_;             // Indexed by number.
   std::size_t steps_left_ = 1 << 16;
   std::vector<AttributeTarget> found_;
 };

@@ -14,7 +14,8 @@
 
 namespace waybill::envelope {
 
-// An object that is the value of an attribute. The views point into the payload.
+// An object that is the value of an attribute, and one place where it stands. The views
+// point into the payload.
 struct AttributeTarget {
   std::uint64_t number;    // The number that references to it have.
   BytesView class_id;      // The id of the class.
@@ -24,11 +25,11 @@ struct AttributeTarget {
   std::size_t end = 0;     // The end of the object, from the start of the payload.
 };
 
-// The targets of an envelope, sorted by number, each at most once. Names, classes, text
-// and bytes are left out: they are the same in every place. Objects that share parts
-// with the payload outside are left out too, since another object would not share them;
-// parts with an identity of their own, such as classes, do not count. Cost: a pass over
-// the payload, and time for each reference.
+// The targets of an envelope, sorted by number: of each object all places, in their
+// order. Names, classes, text and bytes are left out: they are the same in every place.
+// Objects that share parts with the payload outside are left out too, since another
+// object would not share them; parts with an identity of their own, such as classes, do
+// not count. Cost: a pass over the payload, and time for each reference.
 std::vector<AttributeTarget> find_attribute_targets(const VerifiedEnvelope& envelope);
 
 }  // namespace waybill::envelope

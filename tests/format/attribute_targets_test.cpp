@@ -54,6 +54,18 @@ TEST(AttributeTargets, AreObjectsBeforeTheClassThatItRefersTo) {
         [](const auto& targets) { EXPECT_EQ(targets[0].end, 2u); });
 }
 
+TEST(AttributeTargets, AreAllPlacesOfAnObjectInTheirOrder) {
+  const auto value = [](Draft& draft) { return Tokens{draft.here(), map(0)}; };
+  const Tokens second = {class_head("names"), map(1), "csv", reference(0)};
+  check(ClassDraft(kNil, value, second), 2, [](const auto& targets) {
+    EXPECT_EQ(targets[0].name, "kinds");
+    EXPECT_EQ(targets[1].name, "names");
+    EXPECT_EQ(targets[1].key, "csv");
+    EXPECT_EQ(targets[0].number, targets[1].number);
+    EXPECT_EQ(targets[0].end, targets[1].end);
+  });
+}
+
 TEST(AttributeTargets, AreNotNamesClassesAndText) {
   const std::vector<Tokens> values = {
       {global("float")}, {class_head("inner"), kNil}, {"text"}, {binary(Bytes(3, 1))}};

@@ -73,43 +73,52 @@ class Merge:
         #: What `settle` returned, by address, each with the object that it replaced.
         self._resolved: Resolved = {}
 
-    def settle(self, identity: bytes, name: str, key: object, value: object) -> object:
-        """The object that an attribute will have after the merge.
+    def settle(self, places: list[Place], value: object) -> object:
+        """The object that attributes will have after the merge.
 
-        ``value`` is the received value of the attribute ``name``; if ``key`` is not
-        None, it is the value of this key in the dict that is the attribute's value.
+        ``value`` is what the payload has in all these places. An object that is left as
+        it is comes before one that is patched.
         """
+        settled = value
+        for place in places:
+            own, is_patched = self._own_after_merge(place, value)
+            if own is value or (is_patched and settled is not value):
+                continue
+            settled = own
+            if not is_patched:
+                break
+        if settled is not value:
+            self._resolved[id(settled)] = settled, value
+        return settled
+
+    def _own_after_merge(self, place: Place, value: object) -> tuple[object, bool]:
+        """The object of this process that stays in a place, and whether it is patched;
+        `value` if that is set there."""
+        identity, name, key = place
         cls = TRACKER.find(identity)
-        if not isinstance(cls, type) or self._side_of(cls) in ("reset", "sender"):
-            return value
-        own = own_attribute(cls, name)
+        if not isinstance(cls, type):
+            return value, False
+        own, side = own_attribute(cls, name), self._side_of(cls)
+        if own is ABSENT or side in ("reset", "sender"):
+            return value, False
+        stays = TRACKER.is_home(cls)
         base = snapshots_in(TABLE.of(identity, cls)).get(name)
-        is_home = TRACKER.is_home(cls)
-        if own is ABSENT:
-            return value
         if key is not None:
             if type(own) is not dict or key not in own or is_dunder(name):
-                return value
-            if not is_home and (base is None or not base.has_entry(key, value)):
-                return value
-            own = own[key]
-        elif not is_home and not self._is_unchanged_by_merge(name, value, own, base):
-            return value
-        if own is not value:
-            self._resolved[id(own)] = own, value
-        return own
-
-    @staticmethod
-    def _is_unchanged_by_merge(
-        name: str, value: object, own: object, base: Snapshot | None
-    ) -> bool:
+                return value, False
+            stays = stays or side == "worker"
+            stays = stays or (base is not None and base.has_entry(key, value))
+            return (own[key] if stays else value), False
         snapshot = snapshot_of(name, value)
         # Functions refer to objects of their own payload.
-        if snapshot.kind is Kind.METHOD:
-            return False
-        if snapshot.kind is Kind.KEYED and type(own) is snapshot.type:
-            return base is None or base.is_of_kind(snapshot)
-        return base is not None and base.is_same(snapshot)
+        if stays or snapshot.kind is Kind.METHOD:
+            return (own if stays else value), False
+        if side == "worker" or (base is not None and base.is_same(snapshot)):
+            return own, False
+        can_be_patched = snapshot.kind is Kind.KEYED and type(own) is snapshot.type
+        if can_be_patched and (base is None or base.is_of_kind(snapshot)):
+            return own, True
+        return value, False
 
     def add(
         self,

@@ -41,6 +41,9 @@ def decide(
     if side == "worker":
         return SET if base is None and own is ABSENT else KEEP
     can_be_patched = snapshot.kind is Kind.KEYED and type(own) is snapshot.type
+    # Another class keeps the object that the sender has in both.
+    if can_be_patched and snapshot.is_resolved and own is not snapshot.value:
+        can_be_patched = False
     if base is None:
         if can_be_patched:
             return snapshot.patch_of(None, own) or KEEP

@@ -109,6 +109,7 @@ class Snapshot:
     __slots__ = (
         "entries",
         "factory",
+        "is_resolved",
         "kind",
         "make_default",
         "mark",
@@ -129,6 +130,8 @@ class Snapshot:
             return
         if resolved:
             value = _received_value(value, resolved)
+        #: Whether the value is an object of this process, for all that refer to it.
+        self.is_resolved = value is not self.value
         self.type = type(value)
         if kind is not Kind.KEYED:
             self.mark = mark(value, mark_cache) if kind is Kind.WHOLE else None

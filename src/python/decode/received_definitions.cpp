@@ -244,15 +244,22 @@ std::size_t ReceivedDefinitions::targets_end() const {
 }
 
 Ref ReceivedDefinitions::resolve_early(std::size_t number, PyObject* value) {
-  const auto target = std::ranges::lower_bound(targets_, number, {},
-                                               &envelope::AttributeTarget::number);
-  if (target == targets_.end() || target->number != number) return {};
+  auto target = std::ranges::lower_bound(targets_, number, {},
+                                         &envelope::AttributeTarget::number);
+  const auto has_number = [&] {
+    return target != targets_.end() && target->number == number;
+  };
+  if (!has_number()) return {};
   const CollectorPause::Break collector_break(collector_);
-  const Ref id_bytes = new_bytes(target->class_id);
-  const Ref name = new_text(target->name);
-  const Ref key = target->is_entry ? new_text(target->key) : Ref::share(Py_None);
-  return call_method(merge(), state_.names.settle, id_bytes.get(), name.get(),
-                     key.get(), value);
+  const Ref places = Ref::steal(PyList_New(0));
+  for (; has_number(); ++target) {
+    const Ref id = new_bytes(target->class_id);
+    const Ref name = new_text(target->name);
+    const Ref key = target->is_entry ? new_text(target->key) : Ref::share(Py_None);
+    const Ref place = Ref::steal(PyTuple_Pack(3, id.get(), name.get(), key.get()));
+    check(PyList_Append(places.get(), place.get()));
+  }
+  return call_method(merge(), state_.names.settle, places.get(), value);
 }
 
 void ReceivedDefinitions::report_node(std::size_t start, PyObject* object,

@@ -99,8 +99,9 @@ class ReceivedDefinitions {
   bool has_targets() const { return !targets_.empty(); }
   // Where the last target ends, from the start of the payload; 0 if there are none.
   std::size_t targets_end() const;
-  // The object that an existing class will keep in place of `value`, the target of
-  // references with this number; null if the class will take the value.
+  // The object that existing classes will have in place of `value`, the target of
+  // references with this number: `value` itself if they will take it. Null if no class
+  // of the payload has it.
   Ref resolve_early(std::size_t number, PyObject* value);
 
   // The observer must outlive this.

@@ -264,6 +264,107 @@ def test_two_classes_that_share_an_object_share_it_afterwards(places):
         assert worker.get("K.x is L.y, sorted(K.x)") == (True, ["a", "b", "w"])
 
 
+#: What a known class has, and what the worker does to it.
+SHARED = {
+    "dict": ("{}", "Registry.table['w'] = 1"),
+    "list": ("[]", "Registry.table.append(1)"),
+    "instance": ("P()", "Registry.table.n = 1"),
+}
+#: What another class is before and after it gets that object, and where it has it.
+SHARING = {
+    "a new class": ("", "class Api: table = Registry.table", "Api.table"),
+    "a new class, in a dict": (
+        "",
+        "class Api: tables = {'t': Registry.table}",
+        "Api.tables['t']",
+    ),
+    "a new class, in a list": (
+        "",
+        "class Api: tables = [Registry.table]",
+        "Api.tables[0]",
+    ),
+    "a known class": (
+        "class Api: table = None",
+        "Api.table = Registry.table",
+        "Api.table",
+    ),
+    "a known class that had a dict": (
+        "class Api: table = {1: 2}",
+        "Api.table = Registry.table",
+        "Api.table",
+    ),
+    "a known class that had a list": (
+        "class Api: table = [1]",
+        "Api.table = Registry.table",
+        "Api.table",
+    ),
+}
+PAIRS = ["{'Registry': Registry, 'Api': Api}", "{'Api': Api, 'Registry': Registry}"]
+
+
+@pytest.mark.parametrize("kind", SHARED)
+@pytest.mark.parametrize("sharing", SHARING)
+@pytest.mark.parametrize("sent", PAIRS, ids=["known class first", "known class last"])
+def test_an_object_that_another_class_gets_is_that_of_the_known_class(
+    many, kind, sharing, sent
+):
+    home, worker = many
+    first, change = SHARED[kind]
+    before, after, place = SHARING[sharing]
+    home.do(f"""
+    class P: pass
+    class Registry: table, test = {first}, name_of_the_test
+    """)
+    home.do(before)
+    worker.load(home.dumps(sent if before else "{'Registry': Registry}"))
+    worker.do(f"{change}; held = Registry.table")
+    home.do(f"{after}\nApi.test = name_of_the_test")
+
+    for _ in range(3):
+        worker.load(home.dumps(sent))
+
+        assert worker.get(f"{place} is Registry.table is held")
+
+
+@pytest.mark.xfail(strict=True, reason="the contents are equal")
+@pytest.mark.parametrize("kind", SHARED)
+def test_equal_objects_of_known_classes_become_one(many, kind):
+    home, worker = many
+    first, _ = SHARED[kind]
+    home.do(f"""
+    class P: pass
+    class Registry: table, test = {first}, name_of_the_test
+    class Api: table, test = {first}, name_of_the_test
+    """)
+    worker.load(home.dumps(PAIRS[0]))
+    home.do("Api.table = Registry.table")
+
+    worker.load(home.dumps(PAIRS[0]))
+
+    assert worker.get("Api.table is Registry.table")
+
+
+#: Where a value stands that is left to the worker, and how the sender changes it.
+LEFT = {
+    "attribute": ("[1]", "K.x", "K.x.append(2)"),
+    "key": ("{'key': [1]}", "K.x['key']", "K.x['key'].append(2)"),
+}
+
+
+@pytest.mark.parametrize("place", LEFT)
+def test_an_attribute_that_is_left_to_the_worker_is_one_object_too(many, place):
+    home, worker = many
+    first, read, change = LEFT[place]
+    home.do(f"class K: x, test = {first}, name_of_the_test")
+    worker.load(home.dumps("{'K': K}"))
+    worker.do(f"held = {read}; held.append(3)")
+    home.do(change)
+
+    worker.load(home.dumps(f"{{'K': K, 'it': {read}}}"), class_state="worker")
+
+    assert worker.get(f"it is held is {read}, it") == (True, [1, 3])
+
+
 @pytest.mark.xfail(strict=True, reason="what refers to a value from inside it")
 def test_a_class_that_is_in_a_cycle_with_its_attribute_is_merged(places):
     home, worker = places
