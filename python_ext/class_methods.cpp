@@ -26,6 +26,14 @@ Ref is_importable(PyObject* module, PyObject* object) {
   return to_object(static_cast<bool>(py::find_type(state_of(module), type).module));
 }
 
+Ref slot_descriptor(PyObject*, PyObject* const* arguments) {
+  if (!PyType_Check(arguments[0]) || !PyUnicode_Check(arguments[1])) {
+    py::raise(PyExc_TypeError, "slot_descriptor() takes a class and a name");
+  }
+  Ref found = py::slot_descriptor(arguments[0], arguments[1]);
+  return found ? found : Ref::share(Py_None);
+}
+
 void replace_items(PyObject*, PyObject* const* arguments) {
   py::replace_items(arguments[0], arguments[1]);
 }
@@ -37,6 +45,7 @@ PyMethodDef kClassMethods[] = {
     method<has_other_code, 2>("has_other_code"),
     method<is_importable>("is_importable"),
     method<replace_items, 2>("replace_items"),
+    method<slot_descriptor, 2>("slot_descriptor"),
     {},  // Ends the table.
 };
 

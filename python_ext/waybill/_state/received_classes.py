@@ -19,6 +19,7 @@ from waybill._classes.metadata import (
     sent_metadata,
 )
 from waybill._classes.parts import class_parts
+from waybill._core import slot_descriptor
 from waybill._state.baselines import TABLE, USES, Baseline, ClassChange, snapshots_in
 from waybill._state.rules import KEEP, SET, decide
 from waybill._state.snapshots import (
@@ -302,12 +303,16 @@ def _set(cls: Any, name: str, value: Any, undo: Undo, own: Any) -> None:
 
 def _delete(cls: Any, name: str, undo: Undo) -> ClassChange:
     own = vars(cls)[name]
+    slot = slot_descriptor(cls, name)
     try:
-        class_making.delete_class_attribute(cls, name)
+        if slot is None:
+            class_making.delete_class_attribute(cls, name)
+        else:  # The attribute had replaced the slot.
+            class_making.set_class_attribute(cls, name, slot)
     except (TypeError, AttributeError) as error:
         raise _conflict(cls, name, error) from error
     undo.append((_restore, (cls, name, own)))
-    return ClassChange(cls, name, "deleted")
+    return ClassChange(cls, name, "deleted" if slot is None else "set")
 
 
 def _put(cls: Any, name: str, value: Any) -> None:

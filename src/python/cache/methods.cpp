@@ -10,6 +10,7 @@
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
+#include "python/runtime/text.h"
 #include "python/walker/class_attributes.h"
 #include "python/walker/code_info.h"
 
@@ -118,6 +119,18 @@ void replace_items(PyObject* target, PyObject* source) {
   if (PyDict_Update(target, old.get()) != 0) PyErr_Clear();
   restore_error(error);
   throw PyError();
+}
+
+Ref slot_descriptor(PyObject* type, PyObject* name) {
+  Ref storage;
+  const std::string_view wanted = utf8_of(name, storage);
+  PyMemberDef* member = as_type(type)->tp_members;
+  for (; member != nullptr && member->name != nullptr; ++member) {
+    if (member->name == wanted) {
+      return Ref::steal(PyDescr_NewMember(as_type(type), member));
+    }
+  }
+  return {};
 }
 
 bool can_write_globals(PyObject* code) {

@@ -33,6 +33,10 @@ bool has_other_code(const State& state, PyObject* own, PyObject* value);
 // dropped last. Comparing the keys must run no foreign code.
 void replace_items(PyObject* target, PyObject* source);
 
+// A new descriptor of a name in the __slots__ that a class was made with; null if that
+// has no such name. `name`: as it is in the class, mangled.
+Ref slot_descriptor(PyObject* type, PyObject* name);
+
 // Whether code, or code nested in it, can change its globals: by a statement, or
 // through a name such as `globals`.
 bool can_write_globals(PyObject* code);

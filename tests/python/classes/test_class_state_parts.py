@@ -263,6 +263,16 @@ ROWS = {
         options=DROP,
     ),
 }
+#: How slots are written, and what they are called in the class.
+SLOTS = {"slot": ("x", "x"), "private slot": ("__x", "_K__x"), "foreign": ("é", "é")}
+for kind, (written, name) in SLOTS.items():
+    ROWS[kind] = Row(
+        define=f"class K: __slots__ = ('{written}', 'y')\nslot = K.{name}",
+        **setting(f"K.{name} = {{}}", "2", "3", "slot"),
+        read=f"K.{name} if type(K.{name}) is int else "
+        f"[setattr(k := K(), '{name}', 1), k.{name}]",
+        expected=whole([None, 1], 2, 3),
+    )
 #: A forked worker shares the lock itself, and the generator: what it has there when its
 #: first payload comes is not what a payload brought.
 ONLY_FRESH = {"fresh lock", "dropped generator"}
@@ -276,6 +286,19 @@ def test_a_part_of_a_class_is_what_was_changed_last(stage, kind, who, worker):
         pytest.skip("a forked worker has one already")
 
     check(stage, ROWS[kind], who, worker)
+
+
+def test_a_slot_that_was_replaced_at_first_is_one_later(pair):
+    home, worker = pair
+    home.do("class K: __slots__ = ('x',)\nslot = K.x\nK.x = 5")
+    worker.load(home.dumps("{'K': K}"))
+    assert worker.get("K.x") == 5
+    home.do("K.x = slot")
+
+    worker.load(home.dumps("{'K': K}"))
+
+    worker.do("k = K(); k.x = 3")
+    assert worker.get("k.x, type(K.x) is types.MemberDescriptorType") == (3, True)
 
 
 @pytest.mark.parametrize(
