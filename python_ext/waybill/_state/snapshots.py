@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 import types
 from _collections import OrderedDict, defaultdict
+from _operator import is_
+from itertools import repeat
 
 from waybill import _core
 
@@ -167,13 +169,34 @@ class Snapshot:
         if self.factory != other.factory or len(self.entries) != len(other.entries):
             return False
         if self.type is set:
-            return bool(self.entries.keys() == other.entries.keys())
-        if list(self.entries) != list(other.entries):
-            return False
-        is_same: bool = True
-        for key in other.entries:
-            is_same = is_same and self._is_same_entry(other, key)
-        return is_same
+            is_same = bool(self.entries.keys() == other.entries.keys())
+            return is_same and not changed_keys(self.entries, other.entries)
+        return list(self.entries) == list(other.entries) and self._has_entries(other)
+
+    def _has_entries(self, other: Snapshot) -> bool:
+        """Whether another dict with equal keys, in equal order, is the same."""
+        pairs = zip(
+            self.entries,
+            self.entries.values(),
+            other.entries,
+            other.entries.values(),
+            strict=True,
+        )
+        for key, mine, other_key, theirs in pairs:
+            kind = type(mine)
+            if kind is not type(theirs):
+                return False
+            if kind in PLAIN:
+                if mine != theirs:
+                    return False
+            elif self.marks[key] != other.marks[other_key]:
+                return False
+            kind = type(key)
+            if kind is not type(other_key):
+                return False
+            if kind not in PLAIN and not _is_same_key(key, other_key):
+                return False
+        return True
 
     def _is_same_entry(self, other: Snapshot, key: Any) -> bool:
         if key not in self.entries:
@@ -290,6 +313,36 @@ def snapshots_of_module(
     return found
 
 
+def changed_keys(before: Any, after: Any) -> list[Any]:
+    """The keys of `after` that are equal to one of `before`, but of another type."""
+    for kind in (str, int):
+        if _are_all_of(kind, before) and _are_all_of(kind, after):
+            return []
+    keys = dict(zip(before, before, strict=True))
+    found = []
+    for key in after:
+        if key in keys and not _is_same_key(keys[key], key):
+            found.append(key)
+    return found
+
+
+def _are_all_of(kind: type, keys: Any) -> bool:
+    return all(map(is_, map(type, keys), repeat(kind)))
+
+
+def _is_same_key(one: Any, other: Any) -> bool:
+    """Whether two equal keys are of one type, as is all in them."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is tuple:
+        return all(map(_is_same_key, one, other))
+    if kind is frozenset:
+        return not changed_keys(one, other)
+    # Zeros of both signs are equal.
+    return kind not in (float, complex) or repr(one) == repr(other)
+
+
 def _is_key(key: Any, depth: int = 0) -> bool:
     """Whether a key is compared by value, without code of a program."""
     kind = type(key)
@@ -332,13 +385,19 @@ class Patch:
     def __init__(self, snapshot: Snapshot, base: Snapshot | None, own: Any) -> None:
         before = base.entries if base is not None else {}
         self._own_before = own.copy()
-        self._set: dict[Any, Any] = {}
         current: Any = set(own) if snapshot.type is set else dict(own)
+        changed = changed_keys(before, snapshot.entries)
+        if snapshot.type is set:
+            added = [key for key in snapshot.entries if key not in before]
+            changed += changed_keys(current, added)
+        self._set: dict[Any, Any] = dict.fromkeys(changed)
         for key in snapshot.entries:
             is_unchanged = base is not None and base._is_same_entry(snapshot, key)
             is_present = snapshot.type is set and key in current
-            if not is_unchanged and not is_present:
+            if key in self._set or (not is_unchanged and not is_present):
                 self._set[key] = snapshot.entries[key]
+        #: An assignment would leave the key that is there.
+        self._replaced = changed_keys(current, self._set)
         self._removed: list[Any] = []
         for key in before:
             if key not in snapshot.entries and key in current:
@@ -372,7 +431,8 @@ class Patch:
             del updated[key]
         updated.update(self._set)
         is_moved = list(before) != common
-        if list(updated) != list(wanted) and (self._set or self._removed or is_moved):
+        is_changed = self._set or self._removed or is_moved
+        if self._replaced or (is_changed and list(updated) != list(wanted)):
             self._order = wanted
 
     @property
@@ -385,6 +445,7 @@ class Patch:
         factory = own.default_factory if self._type is defaultdict else None
         undo.append((self._restore, (own, factory)))
         if self._type is set:
+            own.difference_update(self._replaced)
             own.update(self._set)
             own.difference_update(self._removed)
             return

@@ -214,6 +214,45 @@ def test_a_container_is_what_both_sides_have_made_of_it(pair, story):
     story.demand(*pair)
 
 
+#: Equal keys that are not the same.
+EQUAL_KEYS = {
+    "bool": ("1", "True"),
+    "float": ("1", "1.0"),
+    "sign of zero": ("0.0", "-0.0"),
+    "member": ("1", "E.A"),
+    "tuple": ("(0, (1,))", "(0, (True,))"),
+    "frozenset": ("frozenset({1})", "frozenset({True})"),
+}
+HOLDING = {**DICTS, "set": "set({0})"}
+
+
+@pytest.mark.parametrize("keys", EQUAL_KEYS)
+@pytest.mark.parametrize("kind", HOLDING)
+@pytest.mark.parametrize("is_changed", [True, False], ids=["changed", "added"])
+def test_a_key_is_the_senders_where_an_equal_one_is_there(pair, kind, keys, is_changed):
+    home, worker = pair
+    before, after = EQUAL_KEYS[keys]
+    home.do(f"""
+    class E(enum.IntEnum): A = 1
+    class K: x = {HOLDING[kind].format("{'z': 0}")}
+    """)
+    put = "K.x.update({{{}: 0}})" if kind != "set" else "K.x.add({})"
+    if is_changed:
+        home.do(f"K.x.clear(); {put.format(before)}; {put.format(repr('z'))}")
+    worker.load(home.dumps("{'K': K, 'E': E}"))
+    worker.do(f"held = K.x; {put.format(repr('w'))}; {put.format(before)}")
+    home.do(f"K.x.clear(); {put.format(after)}; {put.format(repr('z'))}")
+
+    worker.load(home.dumps("{'K': K, 'E': E}"))
+
+    key = home.get(f"repr({after})")
+    expected = [key, "'z'", "'w'"]
+    found = worker.get("list(map(repr, K.x))")
+    if kind == "set":
+        found, expected = sorted(found), sorted(expected)
+    assert (found, worker.get("held is K.x")) == (expected, True)
+
+
 #: K.x at first; what the worker and the sender do in turn, and the items then.
 TURNS = {
     "a key of the worker that the sender adds is the sender's": (
