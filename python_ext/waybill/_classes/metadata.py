@@ -30,6 +30,13 @@ def own_attribute(cls: type, name: str) -> Any:
     return own
 
 
+def with_slots(attributes: dict[str, Any], namespace: Any) -> dict[str, Any]:
+    """The attributes of a class, and the ``__slots__`` that it was made with."""
+    if "__slots__" in attributes:
+        return attributes
+    return {"__slots__": namespace["__slots__"], **attributes}
+
+
 def metadata_value(cls: type, name: str) -> Any:
     """The value of a name of METADATA. Nothing of the metaclass is called."""
     if name in ("__module__", "__doc__"):

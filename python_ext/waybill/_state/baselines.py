@@ -15,7 +15,12 @@ from types import ModuleType
 
 from waybill._api.named_tuples import NamedTuple
 from waybill._classes.identity import TRACKER
-from waybill._classes.metadata import COMPILER_MADE, is_same_value, metadata_value
+from waybill._classes.metadata import (
+    COMPILER_MADE,
+    is_same_value,
+    metadata_value,
+    with_slots,
+)
 from waybill._state.snapshots import LOST, Snapshot
 
 TYPE_CHECKING = False
@@ -213,6 +218,8 @@ def home_state_of(cls: type, attributes: dict[str, Any]) -> Any:
     if baseline is None or baseline.snapshots is None:
         return None if TRACKER.is_as_first_sent(identity, cls) else False
     snapshots = baseline.snapshots
+    if "__slots__" in snapshots and "__slots__" in vars(cls):
+        attributes = with_slots(attributes, vars(cls))
     found: dict[str, Any] = {}
     for name in attributes:
         snapshot = snapshots.get(name)

@@ -26,6 +26,7 @@ from waybill._classes.metadata import (
     is_same_metadata,
     own_attribute,
     sent_metadata,
+    with_slots,
 )
 from waybill._modules.received import ReceivedModules
 from waybill._state.baselines import SERIALS, TABLE, Baseline, ClassChange, snapshots_in
@@ -52,6 +53,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from waybill._state.rules import Undo
+
+    #: The id of a class, the name of an attribute, and the key in the dict that is its
+    #: value; None for the value itself.
+    Place = tuple[bytes, str, str | None]
+
+#: A module that is loaded when code of another version of Python comes.
+_GENERATED = "waybill._source.generated"
 
 
 class Merge:
@@ -140,12 +148,10 @@ class Merge:
         for built in (self._received, self._new, self._repeated):
             if identity in built:
                 return  # The node was built again inside of itself.
-        generated = sys.modules.get("waybill._source.generated")
-        if generated is not None:
-            attributes = generated.with_generated_methods(cls, attributes)
+        attributes = _with_made_ones(cls, namespace, attributes)
         is_home = existed and TRACKER.is_home(cls)
         before = TABLE.of(identity, cls)
-        is_plain = home_state is Ellipsis and generated is None
+        is_plain = home_state is Ellipsis and _GENERATED not in sys.modules
         if is_plain and not existed and before is None and not self._resolved:
             new = NewClass(identity, cls, name, bases, namespace, attributes, size)
             if new.is_fixed():
@@ -311,7 +317,7 @@ class Merge:
         )
         del dropped, undo  # Releasing them may run code of the program.
         # Methods that a library generates are not in `changes`, but must be generated.
-        has_generated = "waybill._source.generated" in sys.modules
+        has_generated = _GENERATED in sys.modules
         if not changes and not has_generated:
             return serials
         changed = {id(change.cls) for change in changes}
@@ -379,6 +385,19 @@ class Merge:
         if self._modules is not None:
             changes += self._modules.change(self._side, undo)
         return changes
+
+
+def _with_made_ones(
+    cls: Any, namespace: dict[str, Any], attributes: dict[str, Any]
+) -> dict[str, Any]:
+    """The attributes of a payload, and those that come from elsewhere: ``__slots__``
+    from the namespace, generated methods from a library of this process."""
+    if "__slots__" in namespace:
+        attributes = with_slots(attributes, namespace)
+    generated = sys.modules.get(_GENERATED)
+    if generated is not None:
+        attributes = generated.with_generated_methods(cls, attributes)
+    return attributes
 
 
 def _members_of(

@@ -119,7 +119,7 @@ class NewClass(NamedTuple):
 
     def is_fixed(self) -> bool:
         """Whether later snapshots would equal snapshots of now, because all values are
-        methods, text or numbers."""
+        methods, text, numbers or tuples of text and numbers."""
         if type(self.cls) is not type or not self.bases:
             return False
         for base in self.bases:
@@ -128,8 +128,13 @@ class NewClass(NamedTuple):
         attributes = self.attributes
         for name in attributes:
             value = attributes[name]
-            if type(value) not in PLAIN and not is_method(value):
+            if type(value) in PLAIN or is_method(value):
+                continue
+            if type(value) is not tuple:
                 return False
+            for item in value:
+                if type(item) not in PLAIN:
+                    return False
         given = self.namespace.get("__module__"), self.namespace.get("__doc__")
         return type(given[0]) in PLAIN and type(given[1]) in PLAIN
 

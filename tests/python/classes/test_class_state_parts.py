@@ -152,6 +152,24 @@ ROWS = {
         expected=whole((1, 1), (2, 2), (3, 2)),
         sends=("K", "A", "B", "C"),
     ),
+    "dict of slots": Row(
+        define="class K: __slots__ = {'a': 'one'}",
+        **setting("K.__slots__['a'] = '{}'", "two", "three", "one"),
+        read="K.__slots__['a']",
+        expected=whole("one", "two", "three"),
+    ),
+    "names of slots": Row(
+        define="class K: __slots__ = ('a', 'b')",
+        **setting("K.__slots__ = {}", "['b', 'a']", "5", "('a', 'b')"),
+        read="K.__slots__",
+        expected=whole(("a", "b"), ["b", "a"], 5),
+    ),
+    "names of slots that are none": Row(
+        define="class K: __slots__ = ('a', 'b')",
+        **setting("K.__slots__ = {}", "5", "['c']", "('a', 'b')"),
+        read="K.__slots__",
+        expected=whole(("a", "b"), 5, ["c"]),
+    ),
     "attribute of a base": Row(
         define="class Base: x = 1\nclass K(Base): pass",
         sender="Base.x = 2",
