@@ -17,8 +17,15 @@ if TYPE_CHECKING:
 COMPILER_MADE = frozenset(
     {"__static_attributes__", "__firstlineno__", "__annotations_cache__"}
 )
-#: Properties of a class besides its attributes. Bases first: Python may refuse them.
-METADATA = ("__bases__", "__name__", "__qualname__", "__module__", "__doc__")
+#: Properties of a class besides its attributes. Python may refuse the first two.
+METADATA = (
+    "__class__",
+    "__bases__",
+    "__name__",
+    "__qualname__",
+    "__module__",
+    "__doc__",
+)
 
 
 def own_attribute(cls: type, name: str) -> Any:
@@ -39,18 +46,24 @@ def with_slots(attributes: dict[str, Any], namespace: Any) -> dict[str, Any]:
 
 def metadata_value(cls: type, name: str) -> Any:
     """The value of a name of METADATA. Nothing of the metaclass is called."""
+    if name == "__class__":
+        return type(cls)
     if name in ("__module__", "__doc__"):
         return vars(cls).get(name)
     return vars(type)[name].__get__(cls)
 
 
 def comparable_value(value: Any) -> Any:
-    """A docstring or module name in a form to compare: text, None or a snapshot."""
-    return value if value is None or type(value) is str else Snapshot(Kind.WHOLE, value)
+    """A value of METADATA, except bases, in a form to compare: text, None, a class or
+    a snapshot."""
+    if value is None or type(value) is str or issubclass(type(value), type):
+        return value
+    return Snapshot(Kind.WHOLE, value)
 
 
 def sent_metadata(
     cls: Any,
+    metaclass: Any,
     name: str,
     bases: list[Any],
     namespace: dict[str, Any],
@@ -62,6 +75,10 @@ def sent_metadata(
         for key in METADATA:
             metadata[key] = metadata_value(cls, key)
         return metadata
+    # Where the node names `type` or a function, the class was made with its metaclass:
+    # bases of ctypes bring one.
+    is_given = metaclass is not type and issubclass(type(metaclass), type)
+    metadata["__class__"] = metaclass if is_given else type(cls)
     metadata["__bases__"] = tuple(bases)
     for base in bases:
         if not isinstance(base, type):

@@ -133,6 +133,7 @@ class Merge:
         identity: bytes,
         cls: Any,
         existed: bool,
+        metaclass: Any,
         name: str,
         bases: list[Any],
         namespace: dict[str, Any],
@@ -157,7 +158,7 @@ class Merge:
             if new.is_fixed():
                 self._new[identity] = new
                 return
-        metadata = sent_metadata(cls, name, bases, namespace, attributes)
+        metadata = sent_metadata(cls, metaclass, name, bases, namespace, attributes)
         # Equal metadata is one object, so that it can be compared by identity.
         if before is not None and is_same_metadata(before.metadata, metadata):
             metadata = before.metadata

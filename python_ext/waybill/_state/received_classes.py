@@ -143,7 +143,7 @@ class NewClass(NamedTuple):
         for name in attributes:
             snapshots[name] = snapshot_of(name, attributes[name])
         metadata = sent_metadata(
-            self.cls, self.name, self.bases, self.namespace, attributes
+            self.cls, type, self.name, self.bases, self.namespace, attributes
         )
         return Baseline(self.cls, snapshots, metadata, frozenset(), self.size)
 

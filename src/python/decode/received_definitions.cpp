@@ -194,8 +194,8 @@ void ReceivedDefinitions::add_class(const Frame& frame, std::size_t size_in_payl
   constexpr PartOf<NodeTag::kClass> kHomeState = "home_state";
   const bool has_home_state = frame.node->children.size() > kHomeState.position;
   call_method(merge(), state_.names.add, part("id"), frame.object.get(),
-              frame.is_existing ? Py_True : Py_False, part("name"), part("bases"),
-              part("namespace"), part("attributes"),
+              frame.is_existing ? Py_True : Py_False, part("metaclass"), part("name"),
+              part("bases"), part("namespace"), part("attributes"),
               has_home_state ? frame.part(kHomeState) : Py_Ellipsis, size.get());
   if (kHasClassLines) {
     lines_pending_.push_back({Ref::share(part("id")), Ref::share(frame.object.get())});

@@ -197,6 +197,48 @@ def test_what_a_chain_of_workers_passes_on(chain, steps, read, expected):
     assert {name: places[name].get(read) for name in expected} == expected
 
 
+#: What the home and a worker set of a class that is not in its dict when it is made
+#: again: what is defined, how it is set to one of three values, how it is read.
+PROPERTIES = {
+    "metaclass": (
+        "class M(type): n = 1\nclass N(type): n = 2\nclass O(type): n = 3\n"
+        "class K(metaclass=M): all = M, N, O",
+        "K.__class__ = K.all[{} - 1]",
+        "type(K).n",
+    ),
+    "names of slots": (
+        "class K: __slots__ = {'a': 1}",
+        "K.__slots__ = {{'a': {}}}",
+        "K.__slots__['a']",
+    ),
+    "slot": (
+        "class K: __slots__ = ('a',)\nslot = K.a",
+        "K.a = {}",
+        "K.a if type(K.a) is int else 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PROPERTIES)
+def test_what_a_class_is_made_with_follows_the_home(fresh_places, kind):
+    define, put, read = PROPERTIES[kind]
+    home, a, b = fresh_places(3)
+    home.do(define)
+    relay(home, a)
+    relay(home, b)
+    a.do(put.format(3))
+    relay(a, b)
+    assert (a.get(read), b.get(read)) == (3, 1)
+
+    home.do(put.format(2))
+    relay(home, a, b)
+    assert (a.get(read), b.get(read)) == (2, 2)
+
+    home.do(put.format("slot" if kind == "slot" else 1))
+    relay(home, a, b)
+    assert (a.get(read), b.get(read)) == (1, 1)
+
+
 # ---- Forked workers
 
 

@@ -103,6 +103,13 @@ def test_the_hook_of_a_base_runs_for_classes_of_the_worker(pair):
     assert worker.get("list(Base.kinds), Own.mark") == expected
 
 
+#: Makes a module of `text`.
+MODULE = """
+import importlib.machinery, sys, types
+module = sys.modules['its_bases'] = types.ModuleType('its_bases')
+module.__spec__ = importlib.machinery.ModuleSpec('its_bases', None)
+exec(text, vars(module))
+"""
 #: How a class of a module of that name makes the bases of K impossible there.
 CONFLICTS = {
     "layout": "class B: __slots__ = ('s',)\nclass A: __slots__ = ('t',)",
@@ -117,14 +124,8 @@ def test_bases_that_are_impossible_are_an_error_that_changes_nothing(
     pair, conflict, order
 ):
     home, worker = pair
-    module = """
-    import importlib.machinery, sys, types
-    module = sys.modules['its_bases'] = types.ModuleType('its_bases')
-    module.__spec__ = importlib.machinery.ModuleSpec('its_bases', None)
-    exec(text, vars(module))
-    """
-    home.do(module, text="class A: pass\nclass B: pass")
-    worker.do(module, text=CONFLICTS[conflict])
+    home.do(MODULE, text="class A: pass\nclass B: pass")
+    worker.do(MODULE, text=CONFLICTS[conflict])
     home.do("""
     from its_bases import A, B
     class K(A): x = 1
@@ -143,3 +144,48 @@ def test_bases_that_are_impossible_are_an_error_that_changes_nothing(
     home.do("K.__bases__ = (A,)")
     worker.load(home.dumps("{'K': K, 'Other': Other}"))
     assert worker.get("K.x, Other.x") == (2, 2)
+
+
+@pytest.mark.parametrize("order", ["{'other': Other, 'K': K}", "{'K': K, 'o': Other}"])
+def test_a_metaclass_that_is_impossible_is_an_error_that_changes_nothing(pair, order):
+    home, worker = pair
+    home.do(MODULE, text="class M(type): pass\nclass N(type): pass")
+    worker.do(MODULE, text="class M(type): pass\nimport ctypes\nN = type(ctypes.Union)")
+    home.do("""
+    from its_bases import M, N
+    class K(metaclass=M): x = 1
+    class Other(metaclass=M): x = 1
+    """)
+    worker.load(home.dumps("{'K': K, 'Other': Other}"))
+    home.do("K.x = Other.x = 2; K.__class__ = N")
+
+    with pytest.raises(PlaceError) as caught:
+        worker.load(home.dumps(order))
+
+    assert (caught.value.kind, caught.value.code) == ("DecodeError", "class_conflict")
+    assert "__class__" in caught.value.message and "K" in caught.value.message
+    assert worker.get("K.x, Other.x, type(K).__name__") == (1, 1, "M")
+
+
+def test_a_metaclass_that_was_set_is_taken_back_with_what_fails(pair):
+    home, worker = pair
+    home.do(MODULE, text="class A: pass\nclass B: pass")
+    worker.do(MODULE, text=CONFLICTS["order"])
+    home.do("""
+    from its_bases import A, B
+    class M(type): pass
+    class N(type): pass
+    class K(A, metaclass=M): __slots__ = {'a': 1}
+    slot = K.a
+    K.a = 5
+    """)
+    worker.load(home.dumps("{'K': K, 'N': N}"))
+    home.do("K.__class__ = N; K.a = slot; K.__slots__['a'] = 2")
+    home.do("class Last(A): pass")
+    worker.load(home.dumps("{'Last': Last}"))
+    home.do("Last.__bases__ = (A, B)")
+
+    with pytest.raises(PlaceError, match="class_conflict"):
+        worker.load(home.dumps("{'K': K, 'N': N, 'Last': Last}"))
+
+    assert worker.get("type(K).__name__, K.a, K.__slots__") == ("M", 5, {"a": 1})

@@ -152,6 +152,14 @@ ROWS = {
         expected=whole((1, 1), (2, 2), (3, 2)),
         sends=("K", "A", "B", "C"),
     ),
+    "metaclass": Row(
+        define="class M(type): v = 1\nclass N(type): v = 2\nclass O(type): v = 3\n"
+        "class K(metaclass=M): pass",
+        **setting("K.__class__ = {}", "N", "O", "M"),
+        read="K.v, type(K).__name__",
+        expected=whole((1, "M"), (2, "N"), (3, "O")),
+        sends=("K", "M", "N", "O"),
+    ),
     "dict of slots": Row(
         define="class K: __slots__ = {'a': 'one'}",
         **setting("K.__slots__['a'] = '{}'", "two", "three", "one"),
