@@ -348,8 +348,6 @@ class Merge:
                 revert(*given)
             raise
         dropped: list[object] = []
-        for repeated in self._repeated.values():
-            dropped += repeated.record_methods()
         for new in new_classes:
             dropped += TABLE.put(new.identity, new, True)
         for received in received_classes:

@@ -74,7 +74,8 @@ class ReceivedClass(NamedTuple):
     # ---- Of a class whose state in the payload is that of the last payload.
 
     def replace_methods(self, undo: Undo) -> None:
-        """Sets the methods of the payload, whose functions use the payload's globals.
+        """Sets the methods of the payload, whose functions use the payload's globals,
+        and records them in the baseline.
 
         Does nothing if another thread has merged the class since: the outcome is as if
         that payload had come later.
@@ -82,24 +83,18 @@ class ReceivedClass(NamedTuple):
         if self.current_baseline() is not self.before:
             return
         cls, own = self.cls, vars(self.cls)
+        USES[self.identity] = None
         for name in self.state:
             last = self.state[name]
-            if last.kind is Kind.METHOD and own.get(name) is last.value:
+            if last.kind is not Kind.METHOD:
+                continue
+            is_own = own.get(name) is last.value
+            # First, as each step may run out of memory.
+            undo.append((_restore_method, (cls, name, last, last.value, is_own)))
+            if is_own:
                 # Its metaclass is `type`, which accepts any attribute.
                 setattr(cls, name, self.attributes[name])
-                undo.append((_restore, (cls, name, last.value)))
-
-    def record_methods(self) -> list[object]:
-        """Records them in the baseline. Returns objects to release after the lock."""
-        dropped: list[object] = []
-        if self.current_baseline() is self.before:
-            for name in self.state:
-                last = self.state[name]
-                if last.kind is Kind.METHOD:
-                    dropped.append(last.value)
-                    last.value = self.attributes[name]
-            USES[self.identity] = None
-        return dropped
+            last.value = self.attributes[name]
 
 
 class NewClass(NamedTuple):
@@ -332,6 +327,14 @@ def _restore(cls: Any, name: str, own: Any) -> None:
         class_making.delete_class_attribute(cls, name)
     else:
         _put(cls, name, own)
+
+
+def _restore_method(
+    cls: Any, name: str, last: Snapshot, value: Any, is_own: bool
+) -> None:
+    last.value = value
+    if is_own:
+        setattr(cls, name, value)
 
 
 def _conflict(cls: Any, name: str, error: Exception) -> Exception:
