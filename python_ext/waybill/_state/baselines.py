@@ -19,9 +19,10 @@ from waybill._classes.metadata import (
     COMPILER_MADE,
     is_same_value,
     metadata_value,
+    own_attribute,
     with_slots,
 )
-from waybill._state.snapshots import LOST, Snapshot
+from waybill._state.snapshots import LOST, Kind, Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -204,6 +205,18 @@ def forget_classes() -> None:
     again gets the attributes of that payload, and loses none.
     """
     TABLE.forget()
+
+
+def has_replaced_methods(identity: bytes, cls: type) -> bool:
+    """Whether the class has other objects than the methods of its baseline, which are
+    sent on."""
+    snapshots = snapshots_in(TABLE.of(identity, cls))
+    for name in snapshots:
+        snapshot = snapshots[name]
+        is_replaced = own_attribute(cls, name) is not snapshot.value
+        if snapshot.kind is Kind.METHOD and is_replaced:
+            return True
+    return False
 
 
 def home_state_of(cls: type, attributes: dict[str, Any]) -> Any:

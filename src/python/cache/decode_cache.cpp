@@ -262,8 +262,10 @@ void CachedEnvelope::on_node_built(std::size_t number, PyObject* object, bool di
   const auto recorded = std::ranges::find(classes_, number, &ReceivedClass::node);
   // Making a class runs code, which may change what is built after it.
   did_classes_exist_ = did_classes_exist_ && did_exist;
-  const bool is_recorded = recorded->record(state_, object, serials);
-  detects_changes_ = detects_changes_ && is_recorded;
+  if (did_exist) {
+    const bool is_recorded = recorded->record(state_, object, serials);
+    detects_changes_ = detects_changes_ && is_recorded;
+  }
 }
 
 void CachedEnvelope::finish_recording() {

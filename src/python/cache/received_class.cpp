@@ -311,6 +311,11 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
   // With __waybill_state__ each payload may overwrite what the worker changed.
   if (raw_get(cls, state.names.waybill_state.get()) != nullptr) return false;
   if (!is_home_ && !serial_) return false;
+  // Each payload brings the home's own methods, which are not in the class.
+  const auto has_replaced_methods = [&] {
+    return call(state.has_replaced_methods.get(), id_.get(), type).get() == Py_True;
+  };
+  if (!is_home_ && has_replaced_methods()) return false;
   type_ = weak_reference(type);
   const bool follows = !is_home_;
   // Recording what methods reach may run code.

@@ -123,6 +123,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::finish_class, "waybill._classes.making", "finish_class"},
     {&State::tracker, "waybill._classes.identity", "TRACKER"},
     {&State::home_state_of, "waybill._state.baselines", "home_state_of"},
+    {&State::has_replaced_methods, "waybill._state.baselines", "has_replaced_methods"},
     {&State::make_merge, "waybill._state.merge", "Merge"},
     {&State::options, "waybill._api.configuration", "OPTIONS"},
     {&State::class_serials, "waybill._state.baselines", "SERIALS"},

@@ -239,6 +239,35 @@ def test_what_a_class_is_made_with_follows_the_home(fresh_places, kind):
     assert (a.get(read), b.get(read)) == (1, 1)
 
 
+#: What a worker does to a method.
+REPLACING = {
+    "replaced": "import builtins\n"
+    "K.run = eval('lambda self: 0', {'__builtins__': builtins})",
+    "deleted": "del K.run",
+}
+
+
+@pytest.mark.parametrize("replace", REPLACING.values(), ids=REPLACING)
+def test_what_a_worker_passes_on_does_not_depend_on_its_caches(fresh_places, replace):
+    home, a, b = fresh_places(3)
+    b.do("waybill.configure(caches=False)")
+    home.do("""
+    from colorsys import rgb_to_hsv
+    class K:
+        def run(self): return rgb_to_hsv(0, 0, 0)
+    """)
+    payload = home.dumps("{'k': K(), 'K': K}")
+    for worker in (a, b):
+        worker.load(payload)
+        worker.do(replace)
+        for _ in range(3):
+            worker.load(payload)
+        worker.do("import colorsys; colorsys.rgb_to_hsv = colorsys.hsv_to_rgb")
+        worker.load(payload)
+
+    assert a.dumps("K") == b.dumps("K")
+
+
 # ---- Forked workers
 
 
