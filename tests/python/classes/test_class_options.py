@@ -131,6 +131,20 @@ def test_what_a_worker_has_deleted_does_not_return_where_its_state_counts(places
     assert worker.get("hasattr(K, 'x'), K.new") == (False, 2)
 
 
+def test_what_the_last_payload_had_not_is_new_where_the_workers_state_counts(places):
+    home, worker = places
+    home.do("class K: x = 1")
+    worker.load(home.dumps(SENT))
+    worker.do("del K.x")
+    home.do("del K.x")
+    worker.load(home.dumps(SENT), class_state="worker")
+    home.do("K.x = 2")
+
+    worker.load(home.dumps(SENT), class_state="worker")
+
+    assert worker.get("K.x") == 2
+
+
 @pytest.mark.parametrize(
     "side, expected", [(None, "home"), ("sender", "home"), ("worker", "worker")]
 )
