@@ -2,14 +2,18 @@
 
 import inspect
 import io
+import itertools
 import json
 import os
 import pickle
 import threading
+import warnings
 
 import fresh_process
 import pytest
 import waybill
+from sources import define, imported
+from waybill import _core
 from waybill._api import configuration
 from waybill.integrations import pickle as envelope
 
@@ -132,12 +136,22 @@ OF_DUMPS = {
         lambda send: waybill.security.application(send(1)) == b"a",
     ),
     "compress": ("zstd", False, lambda send: len(send(bytes(100_000))) < 10_000),
+    "warn_above": (99, 0, lambda send: warns(lambda: send(bytes(100)))),
+    "source": (True, False, lambda send: b"# A note." in send(NOTED)),
     "environment": (True, False, lambda send: "environment" in inspected(send(1))),
 }
+NOTED = define("def value(): return 1  # A note.").value
 
 
 def inspected(data):
     return waybill.inspect(data)
+
+
+def warns(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return waybill.SizeWarning in [warning.category for warning in caught]
 
 
 def refuses(call):
@@ -178,12 +192,89 @@ def test_what_a_call_of_dumps_says_goes_first(option, send):
 ANYTHING = waybill.security.Policy("allow code\nallow call *")
 ADD = waybill.dumps(lambda x: x + 1, key=KEY)
 
-#: For each option of loads: a value that refuses a payload, one that does not.
+
+def does_not_add(load):
+    return refuses(lambda: load(ADD)) or load(ADD)(1) != 2
+
+
+def payloads_that_need_a_module():
+    """Of a function in the module, and of one that uses the module."""
+    name = "module_that_is_gone"
+    inside = define("def loads(): pass", name).loads
+    with imported(name, loads=inside):
+        user = define(f"import {name}\ndef use(): return {name}").use
+        return waybill.dumps(inside), waybill.dumps(user)
+
+
+IS_GONE, USES_WHAT_IS_GONE = payloads_that_need_a_module()
+
+
+def loaded_or_none(load, data):
+    try:
+        return load(data)
+    except ModuleNotFoundError:
+        return None
+
+
+def loses_state(load):
+    """Whether a payload overwrites what this process has set of its class."""
+    program = """
+scope = {"__name__": "nowhere"}
+exec("class Kept: state = 'sent'", scope)
+answer = waybill.dumps(scope["Kept"])
+"""
+    data = fresh_process.execute(program)
+    load(data).state = "changed"
+    return load(data).state == "sent"
+
+
+class Asks:
+    def __reduce__(self):
+        return _core.current_map_location, ()
+
+
+ASKS = waybill.dumps(Asks())
+
+#: For each option of loads: a value, another, and whether what `load` gives shows it.
 OF_LOADS = {
-    "policy": (waybill.DATA_ONLY, ANYTHING),
-    "keys": (waybill.security.KeyRing(OTHER_KEY), waybill.security.KeyRing(KEY)),
-    "limits": (waybill.security.Limits(max_bytes=10), waybill.security.Limits()),
+    "reset_classes": (True, False, loses_state),
+    "class_state": ("sender", "worker", loses_state),
+    "missing": (
+        "later",
+        "error",
+        lambda load: loaded_or_none(load, USES_WHAT_IS_GONE) is not None,
+    ),
+    "map_location": ("a", "b", lambda load: load(ASKS) == "a"),
+    "renames": (
+        {"module_that_is_gone": "json"},
+        {"another_module": "json"},
+        lambda load: loaded_or_none(load, IS_GONE) is json.loads,
+    ),
+    "code": (
+        "opaque",
+        "run",
+        lambda load: isinstance(loaded_or_none(load, IS_GONE), waybill.Opaque),
+    ),
+    "policy": (waybill.DATA_ONLY, ANYTHING, does_not_add),
+    "keys": (
+        waybill.security.KeyRing(OTHER_KEY),
+        waybill.security.KeyRing(KEY),
+        does_not_add,
+    ),
+    "limits": (
+        waybill.security.Limits(max_bytes=10),
+        waybill.security.Limits(),
+        does_not_add,
+    ),
 }
+
+
+def test_each_option_of_a_call_has_a_row():
+    of_calls = {name for name, row in configuration.TABLE.items() if row.apply is None}
+
+    assert OF_DUMPS.keys() >= configuration.ENCODING.keys()
+    assert OF_LOADS.keys() >= configuration.DECODING.keys()
+    assert OF_DUMPS.keys() | OF_LOADS.keys() == of_calls
 
 
 @pytest.mark.parametrize("option", OF_LOADS)
@@ -191,26 +282,34 @@ OF_LOADS = {
 def test_what_the_process_is_told_of_loads_holds_wherever_objects_are_loaded(
     option, load
 ):
-    strict, loose = OF_LOADS[option]
-    assert load(ADD)(1) == 2
+    value, other, shows = OF_LOADS[option]
+    assert not shows(load)
 
-    waybill.configure(**{option: strict})
-    assert refuses(lambda: load(ADD))
+    waybill.configure(**{option: value})
+    assert shows(load)
 
-    waybill.configure(**{option: loose})
-    assert load(ADD)(1) == 2
+    waybill.configure(**{option: other})
+    assert not shows(load)
 
 
-@pytest.mark.parametrize("option", OF_LOADS)
-@pytest.mark.parametrize("load", LOADERS)
-def test_what_a_call_of_loads_says_goes_first(option, load):
-    strict, loose = OF_LOADS[option]
+#: An Unpickler takes what is said of classes from the process alone.
+NO_ARGUMENTS = [
+    (unpickled_from_a_file, option) for option in ("reset_classes", "class_state")
+]
 
-    waybill.configure(**{option: strict})
-    assert load(ADD, **{option: loose})(1) == 2
 
-    waybill.configure(**{option: loose})
-    assert refuses(lambda: load(ADD, **{option: strict}))
+@pytest.mark.parametrize(
+    ("load", "option"),
+    [pair for pair in itertools.product(LOADERS, OF_LOADS) if pair not in NO_ARGUMENTS],
+)
+def test_what_a_call_of_loads_says_goes_first(load, option):
+    value, other, shows = OF_LOADS[option]
+
+    waybill.configure(**{option: value})
+    assert not shows(lambda data: load(data, **{option: other}))
+
+    waybill.configure(**{option: other})
+    assert shows(lambda data: load(data, **{option: value}))
 
 
 def test_options_that_belong_together_can_come_from_both_sides():
