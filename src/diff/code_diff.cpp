@@ -11,6 +11,7 @@
 #include "format/source_locations.h"
 #include "report/code_listing.h"
 #include "text/format_text.h"
+#include "wire/utf8.h"
 
 namespace waybill::envelope {
 namespace {
@@ -27,15 +28,12 @@ struct Constants {
 };
 
 Constants constants_of(const CodeFields& fields) {
-  const auto view_of = [](BytesView bytes) {
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  };
   Constants constants;
   each_constant(fields.constants, [&](const Reader& constant, BytesView bytes) {
     const auto code = nested_code(constant);
-    if (code) constants.nested.push_back(view_of(*code));
+    if (code) constants.nested.push_back(wire::as_text(*code));
     // Nested code keeps its place, so that later constants are compared by position.
-    constants.values.push_back(code ? std::string_view() : view_of(bytes));
+    constants.values.push_back(code ? std::string_view() : wire::as_text(bytes));
   });
   return constants;
 }

@@ -12,6 +12,7 @@
 #include "text/json.h"
 #include "waybill/signature.h"
 #include "wire/reader.h"
+#include "wire/utf8.h"
 
 namespace waybill {
 namespace envelope {
@@ -72,9 +73,7 @@ void add_optional_parts(const Envelope& envelope, std::size_t max_text, Json mod
     const Json application = model["application"].make_object(3);
     application["size"] = envelope.application.size();
     application["start"] = hex(envelope.application.first(shown));
-    const std::string_view text(
-        reinterpret_cast<const char*>(envelope.application.data()),
-        envelope.application.size());
+    const std::string_view text = wire::as_text(envelope.application);
     if (is_printable(text)) application["text"] = start_of(text, max_text);
   }
   if (!envelope.buffers.empty()) add_buffers(envelope, max_text, model["buffers"]);

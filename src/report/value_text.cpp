@@ -27,8 +27,7 @@ using wire::Token;
 constexpr std::size_t kMaxOpen = 32;  // The deepest nesting that is written.
 
 std::string binary_text(BytesView bytes, std::size_t max_text) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
-                              bytes.size());
+  const std::string_view text = wire::as_text(bytes);
   const std::size_t end = std::min(text.size(), max_text);
   return "b'" + escaped(text.substr(0, end), true) +
          (end < text.size() ? format_text("…' ({} bytes)", text.size()) : "'");

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "wire/utf8.h"
+
 namespace waybill::envelope {
 namespace {
 
@@ -19,10 +21,7 @@ using wire::Writer;
 
 enum class Form : std::uint8_t { kCanonical, kForEquality };
 
-std::string_view view_of(const Writer& writer) {
-  const BytesView bytes = writer.view();
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+std::string_view view_of(const Writer& writer) { return wire::as_text(writer.view()); }
 
 void append(std::string_view bytes, Writer& out) {
   out.append({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});

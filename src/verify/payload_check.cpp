@@ -81,8 +81,7 @@ bool is_valid_leaf(BytesView bytes) {
       wire::bytes_type(bytes[0]) != wire::TokenType::kText) {
     return true;
   }
-  const BytesView text = bytes.subspan(lead.head);
-  return wire::is_utf8({reinterpret_cast<const char*>(text.data()), text.size()});
+  return wire::is_utf8(wire::as_text(bytes.subspan(lead.head)));
 }
 
 }  // namespace

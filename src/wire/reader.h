@@ -18,6 +18,7 @@
 #include "waybill/limits.h"
 #include "wire/format.h"
 #include "wire/lead.h"
+#include "wire/utf8.h"
 
 namespace waybill::wire {
 
@@ -50,9 +51,7 @@ struct Token {
     return type == TokenType::kExtension &&
            ext_type == static_cast<std::int8_t>(extension);
   }
-  std::string_view text() const {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
+  std::string_view text() const { return as_text(bytes); }
 };
 
 inline void set_signed(Token& token, std::int64_t value) {

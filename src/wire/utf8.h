@@ -1,13 +1,21 @@
 #pragma once
 
-// Checks UTF-8. msgpack requires it of its str, and readers do not check it.
+// Text in bytes, and checks of UTF-8. msgpack requires UTF-8 of its str, and readers do
+// not check it.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
+#include "waybill/bytes.h"
+
 namespace waybill::wire {
+
+// A view of the same bytes, whether they are UTF-8 or not.
+inline std::string_view as_text(BytesView bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 enum class Surrogates : std::uint8_t { kRefused, kAllowed };
 

@@ -41,8 +41,7 @@ bool is_sound(ExtType type, BytesView bytes) {
     case ExtType::kComplex:
       return bytes.size() == 16;
     case ExtType::kText:
-      return wire::is_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                           wire::Surrogates::kAllowed);
+      return wire::is_utf8(wire::as_text(bytes), wire::Surrogates::kAllowed);
     case ExtType::kSingleton:
       return bytes.size() == 1;
     default:
@@ -61,7 +60,7 @@ Ref value_of_extension(ExtType type, BytesView bytes) {
       return Ref::steal(
           PyComplex_FromDoubles(double_at(bytes.data()), double_at(bytes.data() + 8)));
     case ExtType::kText:
-      return new_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      return new_text(wire::as_text(bytes));
     case ExtType::kSingleton:
       if (bytes[0] == static_cast<std::uint8_t>(wire::Singleton::kEllipsis)) {
         return Ref::share(Py_Ellipsis);

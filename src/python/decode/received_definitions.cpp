@@ -11,6 +11,7 @@
 #include "python/runtime/modules.h"
 #include "python/runtime/text.h"
 #include "wire/reader.h"
+#include "wire/utf8.h"
 
 namespace waybill::py {
 
@@ -18,10 +19,6 @@ using wire::ExtType;
 using wire::NodeTag;
 
 namespace {
-
-std::string_view as_text(BytesView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 // Whether the payload may define a class, from `start` on, whose id this process has.
 // Only such a class can keep another object in place of an attribute's value.
@@ -32,7 +29,7 @@ bool can_hold_existing_class(const VerifiedEnvelope& envelope, std::size_t start
                            static_cast<char>(ExtType::kNode),
                            static_cast<char>(NodeTag::kClass)};
   const BytesView bytes = envelope->payload.bytes;
-  const std::string_view payload = as_text(bytes);
+  const std::string_view payload = wire::as_text(bytes);
   const std::string_view tag(kTag, sizeof kTag);
   std::size_t at = payload.find(tag, start);
   for (; at != std::string_view::npos; at = payload.find(tag, at + 1)) {
@@ -74,13 +71,13 @@ void ReceivedDefinitions::read_sources() {
   const envelope::Sources sources =
       envelope::sources_of(envelope, envelope::sources_section(envelope));
   for (const envelope::ClassSource& source : sources.classes) {
-    class_sources_.emplace(as_text(source.id), source);
+    class_sources_.emplace(wire::as_text(source.id), source);
   }
 }
 
 const envelope::ClassSource* ReceivedDefinitions::source_of(PyObject* id) {
   read_sources();
-  const auto found = class_sources_.find(as_text(bytes_of(id)));
+  const auto found = class_sources_.find(wire::as_text(bytes_of(id)));
   return found == class_sources_.end() ? nullptr : &found->second;
 }
 

@@ -9,6 +9,7 @@
 
 #include "python/runtime/compat.h"
 #include "wire/number.h"
+#include "wire/utf8.h"
 
 namespace waybill::py {
 
@@ -128,7 +129,7 @@ void write_text(PyObject* text, Writer& out) {
   if (has_surrogates) {
     out.extension(ExtType::kText, view);
   } else {
-    out.text({reinterpret_cast<const char*>(view.data()), view.size()});
+    out.text(wire::as_text(view));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "python/decode/graph_decoder.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/text.h"
+#include "wire/utf8.h"
 
 namespace waybill::py {
 
@@ -91,8 +92,7 @@ Ref make_code(const State& state, const Section& body,
   parts.first_line = static_cast<int>(location.line);
   parts.line_table = line_table.get();
   parts.exception_table = exceptions.get();
-  parts.local_kinds = {reinterpret_cast<const char*>(fields.local_kinds.data()),
-                       fields.local_kinds.size()};
+  parts.local_kinds = wire::as_text(fields.local_kinds);
   Ref code = try_new_code(state, parts, body.offset);
   if (code) return code;
   raise_decode(state, ErrorCode::kMalformed, body.offset,
