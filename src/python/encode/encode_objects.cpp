@@ -41,7 +41,8 @@ Ref dict_of_plain_instance(EncodeContext& context, PyObject* object) {
   Ref dict = instance_dict(object);
   if (!dict || !PyDict_CheckExact(dict.get())) return {};
   // An attribute of the instance hides that of the class. Two references are those of
-  // the instance and of `dict`; a further owner may have sent the dict already.
+  // the instance and of `dict`. A further owner may have sent the dict already, and the
+  // rest of the payload may refer to a dict that the guards of a definition hold.
   if (overrides_reduction(context.state.names, dict.get()) ||
       Py_REFCNT(dict.get()) > 2) {
     return {};

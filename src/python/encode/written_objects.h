@@ -74,8 +74,6 @@ class WrittenObjects {
   void add_borrowed(std::uintptr_t key, std::uint64_t offset) {
     memo_.insert(key, offset);
   }
-  // Drops all held objects. Nothing may be written afterwards.
-  void release() { held_.clear(); }
   void hold(PyObject* object) { held_.push_back(Ref::share(object)); }
 
   void refer_to(MemoEntry& entry, wire::Writer& out);

@@ -125,8 +125,6 @@ class ReachGuards::Recorder : public ReachVisitor {
            (add({Guard::Kind::kObject}) && add_visited(key_of(object), object));
   }
 
-  bool visit_own_dict(PyObject* dict) { return add_visited(key_of(dict), nullptr); }
-
   // Elements are sorted by their bytes, so only constants have a known order.
   bool visit_element(PyObject* value) {
     if (!is_constant(value) || is_long_leaf(value)) return false;
@@ -332,10 +330,6 @@ class ReachGuards::Checker : public ReachVisitor {
       return number_of(key_of(object)) == guard->number;
     }
     return guard->kind == Guard::Kind::kObject && add_new(object);
-  }
-
-  bool visit_own_dict(PyObject* dict) {
-    return is_new(key_of(dict)) && add_visited(key_of(dict), nullptr);
   }
 
   // The same elements in another order count as a change.

@@ -280,8 +280,7 @@ Py_ssize_t item_count(PyObject* container) {
 bool find_own_dict(const State& state, PyObject* object, Ref& dict) {
   if (Py_TYPE(object)->tp_dictoffset == 0) return true;
   dict = instance_dict(object);
-  // The two references are those of the object and of `dict`.
-  return !dict || (PyDict_CheckExact(dict.get()) && Py_REFCNT(dict.get()) <= 2 &&
+  return !dict || (PyDict_CheckExact(dict.get()) &&
                    !overrides_reduction(state.names, dict.get()));
 }
 

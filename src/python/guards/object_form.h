@@ -61,7 +61,7 @@ struct ReducedForm {
 ReducedForm reduced_form_of(const State& state, PyObject* object);
 
 // Sets `dict` to the dict of an instance, or to null if it has none. False if the dict
-// is not an exact dict, overrides reduction, or has another owner, who may send it too.
+// is not an exact dict, or overrides reduction.
 bool find_own_dict(const State& state, PyObject* object, Ref& dict);
 
 // Whether an annotation neither is nor contains text.
@@ -120,9 +120,11 @@ bool walk_members(const State& state, PyObject* object, Visitor& visitor, int de
   };
   Ref dict;
   if (!visit_slots(object, slot) || !find_own_dict(state, object, dict)) return false;
-  if (!dict) return visitor.visit_count(0);
-  return visitor.visit_count(static_cast<std::size_t>(PyDict_GET_SIZE(dict.get()))) &&
-         visitor.visit_own_dict(dict.get()) && walk_items(dict.get(), visitor, depth);
+  const Py_ssize_t count = dict ? PyDict_GET_SIZE(dict.get()) : 0;
+  if (!visitor.visit_count(static_cast<std::size_t>(count))) return false;
+  // An instance travels without an empty dict.
+  return count == 0 ||
+         (visitor.visit_object(dict.get()) && walk_items(dict.get(), visitor, depth));
 }
 
 }  // namespace waybill::py

@@ -25,7 +25,7 @@ namespace waybill::py {
 // An object that the rest of a payload may refer to, and its key in the memo.
 struct VisitedObject {
   std::uintptr_t key = 0;
-  Ref object;  // Null for an instance's dict: its references are counted.
+  Ref object;
   enum class Kind : std::uint8_t {
     kObject,
     kName,        // The object travels as a name.
@@ -266,14 +266,14 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
 //   visit_type(type)              a class by value, whose parts follow
 //   visit_attribute(type, name, value)  of that class
 //   visit_count(number)           number of cells, bases or pairs that follow
-//   visit_object(object)          a cell, or a dict of annotations
-//   visit_own_dict(dict)          of an instance, whose items follow
+//   visit_object(object)          a cell, or the dict of annotations or of an
+//                                 instance, whose items follow
 //   visit_element(value)          of a set
 //   visit_method(function)        of a class, or an __annotate__ function
 //   visit_value(value, is_named)  any other value; null where a name has none
 //
-// Values are visited before keys and only borrowed, so the visitor may inspect
-// reference counts. Code that the visitor runs may free the value.
+// Values are visited before keys and only borrowed: code that the visitor runs may free
+// the value.
 //
 // False if the visitor or the walk refuses. The walk may run Python code.
 template <typename Visitor>

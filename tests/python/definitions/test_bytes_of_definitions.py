@@ -101,6 +101,39 @@ def test_the_order_in_which_members_of_a_cycle_were_sent_makes_no_difference():
     assert first == second[::-1]
 
 
+INSTANCES = """
+class Part:
+    def __init__(self, **given): vars(self).update(given)
+class Holder: part = Part(level=1, sizes=[2])
+SETTING = Part(inner=Part(level=2))
+def setting(): return SETTING
+"""
+HOLDERS = {
+    "a class": lambda m: m.Holder,
+    "a function": lambda m: m.setting,
+    "instances": lambda m: [m.Holder(), m.Part(level=3)],
+    "a task": lambda m: (m.setting, [m.Holder], {}),
+}
+
+
+@pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
+def test_who_else_holds_the_dict_of_an_instance_makes_no_difference(make):
+    made = define(INSTANCES)
+    root = make(made)
+    waybill.clear_caches()
+    free = [waybill.dumps(root) for _ in range(2)]
+    waybill.clear_caches()
+
+    instances = made.Holder.part, made.SETTING, made.SETTING.inner
+    held = [vars(instance) for instance in instances]
+    data = [waybill.dumps(root) for _ in range(2)]
+    del held
+    data.append(waybill.dumps(root))
+
+    assert has_definitions(data[0])
+    assert {*free, *data} == {dumps_without_caches(root)}
+
+
 def assert_arrives_alike_whatever_is_kept(root):
     data = assert_arrives_alike(root)
     assert data == waybill.dumps(root) == dumps_without_caches(root)

@@ -7,6 +7,7 @@ import pytest
 import waybill
 from program_graphs import assert_arrives_alike, has_definitions
 from sources import define
+from without_caches import dumps_without_caches
 
 TWO = "def f(): return held\ndef g(): return 1, held"
 VALUES = {
@@ -106,6 +107,61 @@ def test_default_and_cell_and_attribute_that_stand_in_the_value_are_those():
     f, shared = waybill.loads(waybill.dumps([made.f, made.shared]))
 
     assert all(one is shared for one in (*f(), f.mark))
+
+
+#: What shares the dict of an instance: what is sent, and a claim about it.
+DICTS = {
+    "a class, then the value": (
+        "[Holder, vars(Holder.part), vars(Holder.part)]",
+        "value[1] is value[2] and value[1]['sizes'] is value[0].part.sizes",
+    ),
+    "the value, then a class": (
+        "[vars(Holder.part), Holder]",
+        "value[0]['sizes'] is value[1].part.sizes",
+    ),
+    "another attribute": ("Both", "value.own['sizes'] is value.part.sizes"),
+    "an attribute before": ("Before", "value.own['sizes'] is value.part.sizes"),
+    "the instance itself": ("Looped", "value.part.me is value.part.me['me']"),
+    "another instance": ("Twins", "value.one.sizes is value.two.sizes"),
+    "another function": ("[f, g]", "value[0]().sizes is value[1]()['sizes']"),
+    "a function before": ("[g, f]", "value[0]()['sizes'] is value[1]().sizes"),
+    "an instance without attributes": ("Empty", "value.own == vars(value.part) == {}"),
+}
+
+
+@pytest.mark.parametrize("sent, claim", DICTS.values(), ids=DICTS)
+def test_dict_of_an_instance_is_shared_as_it_was(sent, claim):
+    made = define("""
+        class Part: pass
+        def part():
+            made = Part()
+            made.sizes = [1]
+            return made
+        class Holder: part = part()
+        class Both:
+            part = part()
+            own = vars(part)
+        class Before:
+            own = vars(Both.part)
+            part = Both.part
+        class Looped: part = part()
+        Looped.part.me = vars(Looped.part)
+        class Twins: one, two = part(), Part()
+        Twins.two.__dict__ = vars(Twins.one)
+        class Empty:
+            part = Part()
+            own = vars(part)
+        one = part()
+        own = vars(one)
+        def f(): return one
+        def g(): return own
+    """)
+    root = eval(sent, vars(made))
+
+    data = waybill.dumps(root)
+
+    assert fresh_process.load(data, claim)
+    assert {waybill.dumps(root) for _ in range(4)} == {dumps_without_caches(root)}
 
 
 def test_what_an_instance_holds_and_its_class_names_is_one_object():

@@ -131,7 +131,7 @@ bool set_code(Definition& definition, const CodeSection& code,
   const std::vector<CodeInfo*> uses = code.uses();
   for (const Definition::Export& one : definition.exports) {
     PyObject* object = object_at(units, one.object);
-    if (object == nullptr || !PyFunction_Check(object)) continue;
+    if (!PyFunction_Check(object)) continue;
     const std::size_t use = definition.code.size();
     auto* own = as_code(PyFunction_GET_CODE(object));
     if (use == uses.size() || uses[use]->code != own) return false;
@@ -229,10 +229,6 @@ std::shared_ptr<const Definition> PayloadDefinitions::make(
   resolve_globals(*definition);
   const OtherSections* others = written.others_if_any();
   if (others != nullptr && !set_others(*definition, *others, units)) return nullptr;
-  // Nothing more is written. Dropping references lets guards see which dicts only an
-  // instance owns.
-  written.objects.release();
-  written.stack.drop_spare_plans();
   const bool lacks_source = others != nullptr && others->code.lacks_source();
   if (!lacks_source && are_satisfied(component)) store(component, definition);
   return definition;
@@ -275,11 +271,7 @@ bool PayloadDefinitions::set_objects(Definition& definition,
       if (one.kind == Kind::kDefinition) continue;
       const MemoEntry* entry = memo.find(one.key);
       if (entry != nullptr && (entry->offset & Place::kDefined) != 0) continue;
-      if (entry == nullptr) {
-        if (one.object) return false;
-        continue;
-      }
-      if (!entry->is_created) return false;
+      if (entry == nullptr || !entry->is_created) return false;
       // Members of a cycle share namespaces and names.
       if (counted.find(one.key) != nullptr) continue;
       counted.insert(one.key, 0);

@@ -408,7 +408,7 @@ void PayloadDefinitions::register_objects(const IncludedDefinition& included) {
       entry->offset = place;
     }
     PyObject* object = object_at(included, one.object);
-    if (object != nullptr && PyType_Check(object)) context_.dicts.add_class(object);
+    if (PyType_Check(object)) context_.dicts.add_class(object);
   }
   if (definition.namespaces.size() != 1) return;
   PyObject* globals = object_at(included, definition.namespaces.front());
