@@ -1,6 +1,7 @@
 """Callables and descriptors travel by value: functools, methods, context managers."""
 
 import abc
+import builtins
 import contextlib
 import functools
 import sys
@@ -364,6 +365,28 @@ def test_methods_of_one_object_share_it():
 )  # fmt: skip
 def test_builtin_callable_arrives(made, expression, expected):
     assert arrive(f"value = {made}", expression) == expected
+
+
+@pytest.mark.parametrize("method", ["dict.fromkeys", "str.maketrans", "list.__new__"])
+def test_method_of_a_type_in_c_is_reduced_once(method):
+    class Key:
+        """Is looked at whenever getattr is looked up, as each reduction does."""
+
+        def __hash__(self):
+            return hash("getattr")
+
+        def __eq__(self, name):
+            looked_up.append(name)
+            return False
+
+    looked_up = []
+    scope = {"__builtins__": {Key(): None, **vars(builtins)}, "dumps": waybill.dumps}
+    looked_up.clear()
+
+    data = eval(f"dumps({method})", scope)
+
+    assert looked_up.count("getattr") == 1
+    assert waybill.loads(data) == eval(method)
 
 
 def test_methods_of_a_c_class_subclass_bind_to_the_object():

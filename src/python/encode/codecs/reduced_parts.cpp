@@ -247,6 +247,24 @@ void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
   if (has_id > 0) plan.mark_creation();
 }
 
+// The object and the name in an answer that is a call of getattr with two arguments;
+// null parts for all other answers.
+struct AttributeCall {
+  PyObject* object = nullptr;
+  PyObject* name = nullptr;
+};
+AttributeCall attribute_call_in(const State& state, PyObject* answer) {
+  if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) != 2) return {};
+  PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
+  PyObject* builtins = PyModule_GetDict(state.builtins.get());
+  if (PyTuple_GET_ITEM(answer, 0) != raw_get(builtins, state.names.getattr.get()) ||
+      !PyTuple_Check(arguments) || PyTuple_GET_SIZE(arguments) != 2 ||
+      !PyUnicode_Check(PyTuple_GET_ITEM(arguments, 1))) {
+    return {};
+  }
+  return {PyTuple_GET_ITEM(arguments, 0), PyTuple_GET_ITEM(arguments, 1)};
+}
+
 // The module and the name by which an answer finds the object: the answer is a name or,
 // if there are modules by value, a call of getattr for a module. Null parts for all
 // other answers.
@@ -262,31 +280,21 @@ GlobalName find_answered_global(EncodeContext& context, PyObject* object,
     PyObject* home = is_homeless ? state.names.main.get() : module.get();
     return find_unimportable(state, object, home, answer);
   }
-  const bool can_call_getattr =
-      context.by_value.any() && PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 2;
-  if (!can_call_getattr) return {};
-  PyObject* callable = PyTuple_GET_ITEM(answer, 0);
-  PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
-  PyObject* builtins = PyModule_GetDict(state.builtins.get());
-  if (callable != raw_get(builtins, state.names.getattr.get()) ||
-      !PyTuple_Check(arguments) || PyTuple_GET_SIZE(arguments) != 2) {
-    return {};
-  }
-  PyObject* module = PyTuple_GET_ITEM(arguments, 0);
-  PyObject* path = PyTuple_GET_ITEM(arguments, 1);
-  if (!PyModule_Check(module) || !PyUnicode_Check(path)) return {};
-  return {Ref::share(module), Ref::share(path)};
+  if (!context.by_value.any()) return {};
+  const AttributeCall asked = attribute_call_in(state, answer);
+  if (asked.object == nullptr || !PyModule_Check(asked.object)) return {};
+  return {Ref::share(asked.object), Ref::share(asked.name)};
 }
 
 // Whether the answer for a method of a C type is the call of getattr that its builtin
 // __reduce__ returns. Such a method can be found by name.
 bool is_getattr_on_type(const State& state, PyObject* object, PyObject* answer) {
-  if (!PyCFunction_CheckExact(object) || !PyTuple_Check(answer) ||
-      PyTuple_GET_SIZE(answer) != 2) {
-    return false;
-  }
-  const Ref own = call_method(object, state.names.reduce);
-  return check(PyObject_RichCompareBool(own.get(), answer, Py_EQ)) == 1;
+  if (!PyCFunction_CheckExact(object)) return false;
+  // PyCFunction_GET_SELF() is null for a static method, which has its type there.
+  const auto* method = reinterpret_cast<PyCFunctionObject*>(object);
+  const AttributeCall asked = attribute_call_in(state, answer);
+  return asked.object != nullptr && asked.object == method->m_self &&
+         PyUnicode_CompareWithASCIIString(asked.name, method->m_ml->ml_name) == 0;
 }
 
 // Whether the receiver cannot import a module.
