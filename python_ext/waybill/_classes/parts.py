@@ -34,8 +34,12 @@ IMPLICIT_ATTRIBUTES = frozenset(
 )
 
 #: Names of attributes that must be set while the class is made: set later, they would
-#: change the interpreter's own attribute of that name.
-_SET_WHILE_MADE = "__name__", "__class__", "__dict__"
+#: change the interpreter's own attribute of that name, or be refused.
+_SET_WHILE_MADE = (
+    *("__name__", "__class__", "__bases__", "__base__", "__mro__", "__flags__"),
+    *("__basicsize__", "__itemsize__", "__dictoffset__", "__weakrefoffset__"),
+    "__text_signature__",
+)
 
 #: Types of the attributes that type() adds for ``__slots__`` and instance dicts.
 _MADE_OF_SLOTS = types.GetSetDescriptorType, types.MemberDescriptorType
@@ -141,10 +145,11 @@ def _fill_namespace(cls, own, namespace):
         if name in own:
             namespace[name] = own.pop(name)
     for name in _SET_WHILE_MADE:
-        value = vars(cls).get(name)
-        if value is not None and type(value) not in _MADE_OF_SLOTS:
-            own.pop(name, None)
-            namespace[name] = value
+        if name in own:
+            namespace[name] = own.pop(name)
+    scope = vars(cls)
+    if "__dict__" in scope and type(scope["__dict__"]) not in _MADE_OF_SLOTS:
+        namespace["__dict__"] = scope["__dict__"]
     doc = own.pop("__doc__", None)
     if doc is not None:
         namespace["__doc__"] = doc
