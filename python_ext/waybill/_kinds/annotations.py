@@ -118,7 +118,7 @@ def make_generic_alias(origin, arguments):
 def reduce_type_alias(obj):
     function = _function_in(obj)
     if function is None:  # Made by a call of TypeAliasType.
-        options = {"type_params": obj.__type_params__}
+        options = {"type_params": obj.__type_params__, "module": obj.__module__}
         return make_evaluated_alias, (obj.__name__, obj.__value__, options)
     name = obj.__name__, obj.__module__
     parts = *name, obj.__type_params__, function.__qualname__
@@ -133,8 +133,12 @@ def _function_in(alias):
 
 
 def make_evaluated_alias(name, value, options):
-    """An alias with its value (3.12 and later)."""
-    return typing.TypeAliasType(name, value, **options)
+    """An alias with its value (3.12 and later), of the module in ``options``."""
+    given = dict(options)
+    module = given.pop("module", "typing")
+    make = functools.partial(typing.TypeAliasType, name, value, **given)
+    # An alias has the module of the code that makes it, and cannot be given another.
+    return eval("make()", {"__name__": module, "make": make})
 
 
 def make_type_alias(name, module, parameters, qualified_name):

@@ -121,7 +121,8 @@ def reduce_to_name(obj):
 
 
 def _reduce_type_variable(obj):
-    options = {}
+    # A parameter of PEP 695 has the module of its type.
+    options = {} if obj.__module__ == "typing" else {"module": obj.__module__}
     for option in ("covariant", "contravariant", "infer_variance"):
         if getattr(obj, f"__{option}__", False):
             options[option] = True
@@ -161,6 +162,16 @@ def make_deferred_type_variable(name, evaluator):
 
 
 def make_type_variable(kind, name, constraints, options):
+    """A type variable of the module in ``options``; typing if there is none."""
+    given = dict(options)
+    module = given.pop("module", "typing")
+    made = _make_type_variable(kind, name, constraints, given)
+    # It has that of the code that made it.
+    made.__module__ = module
+    return made
+
+
+def _make_type_variable(kind, name, constraints, options):
     try:
         return kind(name, *constraints, **options)
     except TypeError:

@@ -148,6 +148,46 @@ def test_what_a_module_holds_goes_by_reference(made):
     assert arrived is value
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "value = TypeVar('T', bound=int)",
+        "value = ParamSpec('P')",
+        "value = TypeVarTuple('Ts')",
+        "value = NewType('N', int)",
+        "value = TypeVar('T')\nvalue.__module__ = 'elsewhere'",
+        "value = TypeVar('T', bound='C')\nvalue.__module__ = None",
+        pytest.param("value = TypeAliasType('A', list[int])", marks=NEW),
+        pytest.param("T = TypeVar('T')\ntype value[T] = list[T]", marks=NEW),
+        *(
+            pytest.param(
+                f"def f[T: Later, *Ts, **P](): pass\nvalue = {made}", marks=NEW
+            )
+            for made in (
+                *("f.__type_params__[0]", "f.__type_params__[1]"),
+                *("f.__type_params__[2]", "f"),
+            )
+        ),
+    ],
+)
+def test_module_of_what_typing_makes_is_that_of_the_sender(source):
+    value = define(f"from typing import *\n{source}").value
+    parameters = "getattr(value, '__type_params__', ())"
+    asked = f"value.__module__, [one.__module__ for one in {parameters}]"
+
+    assert fresh_process.send(value, asked) == eval(asked)
+
+
+@pytest.mark.parametrize(
+    "made", ["TypeVar('T', bound=int)", "ParamSpec('P')", "TypeVarTuple('Ts')"]
+)
+def test_type_variable_that_is_sent_on_has_the_same_bytes(made):
+    value = define(f"from typing import *\nvalue = {made}").value
+    data = waybill.dumps(value)
+
+    assert fresh_process.load(data, "waybill.dumps(value)") == data
+
+
 @NEW
 def test_what_typing_puts_into_protocols_is_that_of_the_receiver():
     source = """
