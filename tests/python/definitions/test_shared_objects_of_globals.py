@@ -5,7 +5,7 @@ import io
 import fresh_process
 import pytest
 import waybill
-from program_graphs import assert_arrives_alike, has_definitions
+from program_graphs import assert_arrives_alike, definitions_in, has_definitions
 from sources import define
 from without_caches import dumps_without_caches
 
@@ -107,6 +107,46 @@ def test_default_and_cell_and_attribute_that_stand_in_the_value_are_those():
     f, shared = waybill.loads(waybill.dumps([made.f, made.shared]))
 
     assert all(one is shared for one in (*f(), f.mark))
+
+
+#: Objects with names of types in them, which a class shares with its base.
+OF_A_BASE = {
+    "a generic type": "list[int]",
+    "a view of a dict": "types.MappingProxyType({'a': 1})",
+    "a list with types": "[int, types.MappingProxyType]",
+}
+
+
+@pytest.mark.parametrize("value", OF_A_BASE.values(), ids=OF_A_BASE)
+def test_class_that_shares_an_object_with_its_base_is_a_definition(value):
+    made = define(f"""
+        import types
+        class Base: part = {value}
+        class C(Base): own = Base.part
+    """)
+
+    data = waybill.dumps(made.C)
+
+    assert definitions_in(data) == 2
+    assert {waybill.dumps(made.C) for _ in range(3)} == {dumps_without_caches(made.C)}
+    assert fresh_process.load(
+        data, "vars(value)['own'] is vars(value.__base__)['part']"
+    )
+
+
+def test_derived_dataclass_is_a_definition():
+    made = define("""
+        import dataclasses
+        @dataclasses.dataclass
+        class Base: x: int = 1
+        @dataclasses.dataclass
+        class C(Base): y: int = 2
+    """)
+
+    data = waybill.dumps(made.C(3))
+
+    assert definitions_in(data) == 2
+    assert fresh_process.load(data, "(value.x, value.y)") == (3, 2)
 
 
 #: What shares the dict of an instance: what is sent, and a claim about it.

@@ -271,6 +271,8 @@ bool PayloadDefinitions::set_objects(Definition& definition,
       if (one.kind == Kind::kDefinition) continue;
       const MemoEntry* entry = memo.find(one.key);
       if (entry != nullptr && (entry->offset & Place::kDefined) != 0) continue;
+      // A name may stand only in an object to which the definition refers.
+      if (entry == nullptr && one.kind == Kind::kName) continue;
       if (entry == nullptr || !entry->is_created) return false;
       // Members of a cycle share namespaces and names.
       if (counted.find(one.key) != nullptr) continue;
