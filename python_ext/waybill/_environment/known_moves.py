@@ -67,6 +67,7 @@ def _of_python() -> Iterator[tuple[str, str]]:
     yield "builtins:frozendict", "types:MappingProxyType"  # From 3.15 on.
     # The __doc__ of dataclasses, from 3.15 on.
     yield "dataclasses:_AutoDocstring", "waybill._kinds.callables:SignatureAsDoc"
+    yield "dataclasses:_auto_docstring", "waybill._kinds.callables:SIGNATURE_AS_DOC"
     # The __subclasshook__ of protocols, from 3.12 on.
     hook = "waybill._kinds.callables:protocol_hook"
     yield "typing:_proto_hook", hook

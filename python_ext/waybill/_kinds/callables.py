@@ -101,3 +101,7 @@ class SignatureAsDoc:
         from waybill._kinds.derived import doc_of_dataclass
 
         return doc_of_dataclass(cls)
+
+
+#: The one that all dataclasses of such a version share.
+SIGNATURE_AS_DOC = SignatureAsDoc()

@@ -301,6 +301,7 @@ _ROWS = {
     "dataclasses _FIELD_BASE _HAS_DEFAULT_FACTORY_CLASS _KW_ONLY_TYPE _MISSING_TYPE": (
         reduce_to_name
     ),
+    "dataclasses _AutoDocstring": reduce_to_name,  # The __doc__ of all, from 3.15 on.
     "functools KeyWrapper": "callables.reduce_comparison_key",
     "functools _lru_cache_wrapper": _reduce_lru_cache,
     "functools cached_property": "callables.reduce_cached_property",
