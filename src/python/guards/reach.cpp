@@ -8,11 +8,12 @@
 
 namespace waybill::py {
 
-// True for views of an empty dict, which fields without metadata share, and for empty
-// dicts in calls.
+// True for views of an empty dict and empty frozendicts, which fields without metadata
+// share, and for empty dicts in calls.
 bool ReachVisitor::is_value(PyObject* object) const {
   if (Py_IS_TYPE(object, &PyDictProxy_Type)) return PyObject_Size(object) == 0;
-  return is_in_call_ && PyDict_CheckExact(object) && PyDict_GET_SIZE(object) == 0;
+  if (PyDict_CheckExact(object)) return is_in_call_ && PyDict_GET_SIZE(object) == 0;
+  return is_empty_frozendict(object);
 }
 
 bool ReachVisitor::has_class_beside_function() const {

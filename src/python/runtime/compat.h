@@ -24,6 +24,7 @@ inline constexpr int kPythonVersion = PY_MAJOR_VERSION * 100 + PY_MINOR_VERSION;
 // Whether classes have a __firstlineno__.
 inline constexpr bool kHasClassLines = PY_VERSION_HEX >= 0x030D0000;
 inline constexpr bool kHasLazyImports = PY_VERSION_HEX >= 0x030F0000;
+inline constexpr bool kHasFrozenDict = PY_VERSION_HEX >= 0x030F0000;
 
 // The thread state that holds the GIL; null if none does. From 3.12 on, the state of
 // this thread only.

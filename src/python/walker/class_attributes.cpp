@@ -45,7 +45,7 @@ bool is_field_of_named_tuple(PyObject* value) {
 
 bool is_empty_frozendict(PyObject* value) {
   PyTypeObject* type = Py_TYPE(value);
-  return !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) &&
+  return kHasFrozenDict && !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) &&
          std::string_view(type->tp_name) == "frozendict" && PyObject_Size(value) == 0;
 }
 

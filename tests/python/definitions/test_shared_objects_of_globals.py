@@ -149,6 +149,21 @@ def test_derived_dataclass_is_a_definition():
     assert fresh_process.load(data, "(value.x, value.y)") == (3, 2)
 
 
+def test_dataclasses_of_one_payload_are_definitions():
+    made = define("""
+        import dataclasses
+        @dataclasses.dataclass
+        class C: x: int = 1
+        @dataclasses.dataclass
+        class D: y: int = 2
+    """)
+
+    data = waybill.dumps([made.C(3), made.D(4)])
+
+    assert definitions_in(data) == 2
+    assert fresh_process.load(data, "(value[0].x, value[1].y)") == (3, 4)
+
+
 #: What shares the dict of an instance: what is sent, and a claim about it.
 DICTS = {
     "a class, then the value": (
