@@ -30,6 +30,8 @@ IMPLICIT_ATTRIBUTES = frozenset(
         "__abstractmethods__",
         "_abc_impl",
         "__firstlineno__",  # The line of a definition does not matter.
+        # A cell with the names of the class body. type() takes it; NamedTuple does not.
+        "__classdictcell__",
     }
 )
 

@@ -1,7 +1,6 @@
 """Classes that hold objects, as dataclasses do, and all that can change in those."""
 
 import dataclasses
-import sys
 
 import waybill
 from cached_nodes import Program
@@ -106,11 +105,7 @@ def world():
 
 
 #: What is kept of these.
-KEPT = ("Pair", "Wide", "Row", "Point", "Typed", "Holder", "use")
-if sys.version_info < (3, 15):  # From then on its metadata is a frozendict.
-    KEPT += ("Item",)
-if sys.version_info < (3, 14):  # From then on typing gives the annotations.
-    KEPT += ("Line",)
+KEPT = ("Pair", "Wide", "Row", "Point", "Typed", "Holder", "use", "Item", "Line")
 
 
 def of_field(statement, name="made"):

@@ -104,7 +104,11 @@ CHANGES_OF_DATACLASSES = {
 }
 
 
-@pytest.mark.skipif("Item" not in KEPT, reason="what holds a frozendict is not kept")
+# From Python 3.15 on it is made in C, by its name.
+if not hasattr(dataclasses.MISSING, "__dict__"):
+    del CHANGES_OF_DATACLASSES["a sentinel that is another"]
+
+
 @pytest.mark.parametrize("change", CHANGES_OF_DATACLASSES)
 def test_a_change_of_dataclasses_shows_at_once(change):
     w = world()

@@ -164,6 +164,22 @@ def test_dataclasses_of_one_payload_are_definitions():
     assert fresh_process.load(data, "(value[0].x, value[1].y)") == (3, 4)
 
 
+def test_typed_named_tuple_is_a_definition():
+    made = define("""
+        from typing import NamedTuple
+        class C(NamedTuple):
+            x: int
+            y: str = "y"
+    """)
+
+    data = waybill.dumps(made.C(3))
+
+    assert definitions_in(data) == 1
+    assert fresh_process.load(
+        data, "(*value, '__classdictcell__' in vars(type(value)))"
+    ) == (3, "y", False)
+
+
 #: What shares the dict of an instance: what is sent, and a claim about it.
 DICTS = {
     "a class, then the value": (
