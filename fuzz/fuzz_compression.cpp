@@ -40,7 +40,7 @@ bool read(BytesView sealed, Bytes& content) {
   const waybill::StoredBuffer& row = envelope->buffers[0];
   content.assign(row.length, 0);
   const auto done = waybill::decompress_buffer(
-      row, row.bytes, envelope->buffers_offset + row.place, content);
+      row, row.bytes, envelope->buffers_offset + row.offset, content);
   require(done || done.error().offset <= sealed.size());
   return done.has_value();
 }

@@ -19,10 +19,10 @@ bool take_buffers(wire::Reader& reader, BytesView envelope,
   if (!envelope::read_buffer_table(reader, rows) || !reader.skip_values(2))
     return false;
   const std::size_t start = reader.offset() + head_padding(reader.offset());
-  const std::uint64_t end = rows.back().place + rows.back().stored_length;
+  const std::uint64_t end = rows.back().offset + rows.back().stored_length;
   if (start > envelope.size() || end > envelope.size() - start) return false;
   for (StoredBuffer& row : rows) {
-    const BytesView bytes = envelope.subspan(start + row.place, row.stored_length);
+    const BytesView bytes = envelope.subspan(start + row.offset, row.stored_length);
     buffers.push_back({row.kind,
                        {bytes.begin(), bytes.end()},
                        std::string(row.format),

@@ -2,7 +2,7 @@
 
 // Large buffers follow the head of an envelope as they are in memory, or compressed,
 // each at a multiple of 64 bytes from the start of the envelope. The table of buffers,
-// a section of the envelope, gives their places. All bytes before the first buffer are
+// a section of the envelope, gives their offsets. All bytes before the first buffer are
 // the *head*: msgpack from the first byte to the last. The head can be opened, verified
 // and inspected by itself.
 //
@@ -41,7 +41,7 @@ struct Compression {
 struct StoredBuffer {
   wire::BufferKind kind{};
   // Offset of its first byte from the start of the buffers.
-  std::uint64_t place = 0;
+  std::uint64_t offset = 0;
   // Size of the buffer in memory.
   std::uint64_t length = 0;
   // Size of its bytes in the envelope: smaller if the buffer is compressed.

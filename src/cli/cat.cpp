@@ -40,13 +40,13 @@ Result<data::Value> items_of(const Envelope& envelope, ArrayPart array) {
   const StoredBuffer& row = envelope.buffers[*array.buffer];
   if (row.length > kStrictLimits.max_memory) {
     return tl::unexpected(
-        Error{ErrorCode::kLimitExceeded, envelope.buffers_offset + row.place,
+        Error{ErrorCode::kLimitExceeded, envelope.buffers_offset + row.offset,
               "a compressed buffer has " + std::to_string(row.length) +
                   " bytes, more than this command decompresses"});
   }
   std::vector<std::uint8_t> items(row.length);
   const Result<void> done =
-      decompress_buffer(row, row.bytes, envelope.buffers_offset + row.place, items);
+      decompress_buffer(row, row.bytes, envelope.buffers_offset + row.offset, items);
   if (!done) return tl::unexpected(done.error());
   array.bytes = BytesView(items).subspan(array.start, array.length);
   return array_value(array);

@@ -22,7 +22,7 @@ std::vector<bool> check_each_buffer(const Envelope& envelope) {
   std::vector<bool> are_whole;
   ProgressLine line(envelope.size);
   for (const StoredBuffer& row : envelope.buffers) {
-    const std::uint64_t offset = envelope.buffers_offset + row.place;
+    const std::uint64_t offset = envelope.buffers_offset + row.offset;
     const auto show = [&](std::uint64_t done) { line.show(offset + done); };
     are_whole.push_back(check_buffer(row, row.bytes, offset, show).has_value());
   }

@@ -53,7 +53,7 @@ std::uint64_t number_of(BytesView digest) {
 
 // The digest of the decompressed bytes; nothing if they do not match the row.
 std::optional<std::uint64_t> hash_of_decompressed(const StoredBuffer& row) {
-  CompressedBlocks blocks(row, row.bytes, row.place);
+  CompressedBlocks blocks(row, row.bytes, row.offset);
   std::vector<std::uint8_t> block;
   base::DigestStream hash;
   for (std::uint64_t left = row.length; left != 0; left -= block.size()) {

@@ -1,4 +1,4 @@
-// The place of a buffer follows from the lengths before it. Rows repeat it for readers
+// The offset of a buffer follows from the lengths before it. Rows repeat it for readers
 // that look up one buffer. See docs/wire_format.md for the bytes.
 // Tested by tests/format/buffers_test.cpp, buffer_table_test.cpp and
 // compression_test.cpp.
@@ -27,8 +27,8 @@ constexpr std::uint64_t kMaxDimensions = 64;  // As PEP 3118 allows.
 // Bytes of the smallest row.
 constexpr std::size_t kMinRowSize = 1 + 3 + 2 + kPlainDigest + 4;
 
-constexpr std::uint64_t aligned(std::uint64_t place) {
-  return (place + wire::kBufferAlignment - 1) / wire::kBufferAlignment *
+constexpr std::uint64_t aligned(std::uint64_t offset) {
+  return (offset + wire::kBufferAlignment - 1) / wire::kBufferAlignment *
          wire::kBufferAlignment;
 }
 
@@ -46,15 +46,15 @@ bool read_kind(Reader& reader, wire::BufferKind& kind) {
                  " of a stored buffer is unknown; read it with a newer waybill");
 }
 
-// `expected`: the only valid place.
+// `expected`: the only valid offset of the buffer.
 bool read_extent(Reader& reader, std::uint64_t expected, StoredBuffer& row) {
   const std::size_t offset = reader.offset();
-  if (!reader.read_unsigned(row.place, UINT64_MAX, "the place of a stored buffer")) {
+  if (!reader.read_unsigned(row.offset, UINT64_MAX, "the offset of a stored buffer")) {
     return false;
   }
-  if (row.place != expected) {
+  if (row.offset != expected) {
     return reader.fail(ErrorCode::kMalformed, offset,
-                       "a stored buffer at " + std::to_string(row.place) +
+                       "a stored buffer at " + std::to_string(row.offset) +
                            " should be at " + std::to_string(expected) +
                            ", the next multiple of 64");
   }
@@ -66,7 +66,7 @@ bool read_extent(Reader& reader, std::uint64_t expected, StoredBuffer& row) {
     return reader.fail(ErrorCode::kMalformed, length_offset,
                        "a stored buffer should have at least one byte");
   }
-  return (row.place <= kBuffersEnd && row.length <= kBuffersEnd - row.place) ||
+  return (row.offset <= kBuffersEnd && row.length <= kBuffersEnd - row.offset) ||
          reader.fail(ErrorCode::kMalformed, length_offset,
                      "stored buffers should end before 2^63");
 }
@@ -117,11 +117,11 @@ bool read_order(Reader& reader, bool& is_fortran) {
   return true;
 }
 
-bool read_row(Reader& reader, std::uint64_t place, StoredBuffer& row) {
+bool read_row(Reader& reader, std::uint64_t expected, StoredBuffer& row) {
   std::uint64_t more = 0;
   return reader.read_row(wire::kBufferFieldCount, more, "a row of the table of buffers",
                          "a row of the table of buffers has eight fields") &&
-         read_kind(reader, row.kind) && read_extent(reader, place, row) &&
+         read_kind(reader, row.kind) && read_extent(reader, expected, row) &&
          read_buffer_digest(reader, row.digest) && read_compression(reader, row) &&
          read_format(reader, row.format) && read_shape(reader, row.shape) &&
          read_order(reader, row.is_fortran) && reader.skip_values(more);
@@ -159,11 +159,11 @@ bool read_buffer_table(Reader& reader, std::vector<StoredBuffer>& buffers) {
                        "buffers there should be no table");
   }
   buffers.reserve(std::min<std::uint64_t>(count, reader.left() / kMinRowSize));
-  std::uint64_t place = 0;
+  std::uint64_t expected = 0;
   for (; count != 0; --count) {
     StoredBuffer& row = buffers.emplace_back();
-    if (!read_row(reader, place, row)) return false;
-    place = aligned(row.place + row.stored_length);
+    if (!read_row(reader, expected, row)) return false;
+    expected = aligned(row.offset + row.stored_length);
   }
   return true;
 }
@@ -187,7 +187,7 @@ bool check_digest_sizes(Reader& reader, BytesView bytes,
 std::size_t size_after_head(std::size_t head_size,
                             std::span<const StoredBuffer> buffers) {
   if (buffers.empty()) return 0;
-  return head_padding(head_size) + buffers.back().place + buffers.back().stored_length +
+  return head_padding(head_size) + buffers.back().offset + buffers.back().stored_length +
          wire::kBufferTrailer;
 }
 
@@ -209,12 +209,12 @@ void write_buffer_table(wire::CursorWriter& writer,
                         std::vector<std::uint8_t*>& digests) {
   constexpr std::array<std::uint8_t, kStrongDigest> kPlaceholder{};
   digests.reserve(buffers.size());
-  std::uint64_t place = 0;
+  std::uint64_t offset = 0;
   writer.array(buffers.size());
   for (const BufferParts& buffer : buffers) {
     writer.array(wire::kBufferFieldCount);
     writer.unsigned_integer(static_cast<std::uint64_t>(buffer.kind));
-    writer.unsigned_integer(place);
+    writer.unsigned_integer(offset);
     writer.unsigned_integer(buffer.compression ? buffer.length : buffer.bytes.size());
     writer.binary_head(digest_size);
     digests.push_back(writer.at());
@@ -228,7 +228,7 @@ void write_buffer_table(wire::CursorWriter& writer,
       for (const std::uint64_t extent : buffer.shape) writer.unsigned_integer(extent);
     }
     writer.boolean(buffer.is_fortran);
-    place = aligned(place + buffer.bytes.size());
+    offset = aligned(offset + buffer.bytes.size());
   }
 }
 
@@ -327,7 +327,7 @@ Result<void> attach_buffers(Envelope& head, BytesView bytes) {
   }
   std::size_t end = head.bytes.size();  // End of the bytes checked so far.
   for (StoredBuffer& row : head.buffers) {
-    const std::size_t start = head.buffers_offset + row.place;
+    const std::size_t start = head.buffers_offset + row.offset;
     const BytesView padding = bytes.subspan(end, start - end);
     const auto wrong =
         std::ranges::find_if(padding, [](auto byte) { return byte != 0; });
@@ -371,7 +371,7 @@ Result<void> check_buffer(const StoredBuffer& row, BytesView bytes,
 Result<void> check_buffers(const Envelope& envelope,
                            const std::function<void(std::uint64_t)>& progress) {
   for (const StoredBuffer& row : envelope.buffers) {
-    const std::uint64_t offset = envelope.buffers_offset + row.place;
+    const std::uint64_t offset = envelope.buffers_offset + row.offset;
     std::function<void(std::uint64_t)> show;
     if (progress) show = [&](std::uint64_t done) { progress(offset + done); };
     Result<void> checked = check_buffer(row, row.bytes, offset, show);

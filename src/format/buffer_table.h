@@ -1,7 +1,7 @@
 #pragma once
 
 // The table of buffers, and the bytes after the head of an envelope: each buffer at
-// its place, zeros between them, and the size of the head. See waybill/buffers.h.
+// its offset, zeros between them, and the size of the head. See waybill/buffers.h.
 
 #include <array>
 #include <cstddef>

@@ -40,7 +40,7 @@ tl::unexpected<std::error_code> last_error() {
 // Attaches the buffers that the file holds completely.
 void attach_complete_buffers(Envelope& head, BytesView file) {
   for (StoredBuffer& row : head.buffers) {
-    const std::uint64_t start = head.buffers_offset + row.place;
+    const std::uint64_t start = head.buffers_offset + row.offset;
     if (start <= file.size() && row.stored_length <= file.size() - start) {
       row.bytes = file.subspan(start, row.stored_length);
     }

@@ -106,7 +106,7 @@ Ref OpenedFile::load(State& state, std::size_t offset, DecodeHooks hooks,
   check_restrictions(state, gate);
   hooks.checks_stored =
       check_ == Check::kLazy && (is_whole || gate.demands_signature());
-  hooks.checked_places = &checked_places_;
+  hooks.checked_offsets = &checked_offsets_;
   if (!gate.is_free()) hooks.gate = &gate;
   // Opaque objects show their positions in the whole payload, so no part is extracted.
   if (offset != root_of(*envelope_) && hooks.opaque == nullptr) {

@@ -85,7 +85,7 @@ class OpenedFile {
   std::optional<PartExtractor> extractor_;
   Check check_;
   std::size_t restrictions_;
-  std::set<std::uint64_t> checked_places_;  // Places of buffers with a correct digest.
+  std::set<std::uint64_t> checked_offsets_;  // Offsets of buffers with a correct digest.
   std::list<StepList> lists_;               // Cached, the most recent first.
 };
 

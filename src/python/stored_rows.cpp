@@ -23,7 +23,7 @@ Result<void> check_limits(const Envelope& envelope, const Limits& limits) {
                             const char* what) {
       return tl::unexpected(
           Error{ErrorCode::kLimitExceeded,
-                static_cast<std::size_t>(envelope.buffers_offset + row.place),
+                static_cast<std::size_t>(envelope.buffers_offset + row.offset),
                 "more than the " + std::to_string(max_count) + " " + what + " that " +
                     limit + " allows"});
     };
@@ -48,7 +48,7 @@ Ref stored_rows(const State& state, BytesView head, const Gate& gate) {
   const Envelope envelope = require(state, open_head(head, gate.limits()));
   require(state, check_limits(envelope, gate.limits()));
   return new_list(envelope.buffers, [&](const StoredBuffer& row) {
-    const std::uint64_t offset = envelope.buffers_offset + row.place;
+    const std::uint64_t offset = envelope.buffers_offset + row.offset;
     // Compressed bytes are read into a separate object.
     const wire::BufferKind kind = row.compression ? wire::BufferKind::kBytes : row.kind;
     return Ref::steal(Py_BuildValue(

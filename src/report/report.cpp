@@ -45,7 +45,7 @@ void add_buffers(const Envelope& envelope, std::size_t max_text, Json buffers) {
   for (const StoredBuffer& row : envelope.buffers) {
     const Json model = buffers.append().make_object(7);
     model["kind"] = kBufferKinds[static_cast<std::size_t>(row.kind)];
-    model["offset"] = envelope.buffers_offset + row.place;
+    model["offset"] = envelope.buffers_offset + row.offset;
     model["length"] = row.length;
     set_text_or_null(model["format"], start_of(row.format, max_text));
     const Json shape = model["shape"];

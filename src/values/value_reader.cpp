@@ -57,7 +57,7 @@ Result<data::Binary> stored_content(const Envelope& envelope, std::uint64_t numb
   if (!row.compression) return data::Binary(row.bytes.begin(), row.bytes.end());
   data::Binary content(row.length);
   const Result<void> done =
-      decompress_buffer(row, row.bytes, envelope.buffers_offset + row.place, content);
+      decompress_buffer(row, row.bytes, envelope.buffers_offset + row.offset, content);
   if (!done) return tl::unexpected(done.error());
   return content;
 }

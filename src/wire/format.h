@@ -104,7 +104,7 @@ inline constexpr std::uint32_t kMaxExpansion = 1 << 15;
 // Fields of a row of the table of buffers.
 enum class BufferField : std::uint8_t {
   kKind = 0,         // uint, a BufferKind
-  kPlace = 1,        // uint: offset of its first byte from the start of the buffers
+  kOffset = 1,       // uint: offset of its first byte from the start of the buffers
   kLength = 2,       // uint: bytes, uncompressed
   kDigest = 3,       // bin: 8 bytes of XXH3-64, or 32 of BLAKE2b in a signed envelope
   kCompression = 4,  // nil, or [CompressionMethod, stored length, item size]

@@ -24,8 +24,8 @@ Token numbers(std::size_t count) {
 
 using Row = std::vector<Token>;
 
-Row row_of(std::uint64_t place, std::uint64_t length) {
-  return {0, place, length, binary(Bytes(8, 1)), kNil, kNil, kNil, false};
+Row row_of(std::uint64_t offset, std::uint64_t length) {
+  return {0, offset, length, binary(Bytes(8, 1)), kNil, kNil, kNil, false};
 }
 
 Row with(std::size_t field, Token other) {
@@ -107,8 +107,8 @@ TEST(BufferTable, KnowsFiveKinds) {
 TEST(BufferTable, HasEachBufferAtTheNextMultipleOf64) {
   expect_refused({row_of(64, 10)}, ErrorCode::kMalformed, kRowAt + 2, "should be at 0");
   const std::size_t second = head_of({row_of(0, 64)}).size() - 11 + 2;
-  for (const std::uint64_t place : {0, 63, 65, 127}) {
-    expect_refused({row_of(0, 64), row_of(place, 1)}, ErrorCode::kMalformed, second,
+  for (const std::uint64_t offset : {0, 63, 65, 127}) {
+    expect_refused({row_of(0, 64), row_of(offset, 1)}, ErrorCode::kMalformed, second,
                    "should be at 64");
   }
   EXPECT_TRUE(opened({row_of(0, 64), row_of(64, 1)}));

@@ -61,8 +61,8 @@ TEST(Buffers, StandAtMultiplesOf64BehindTheHead) {
   ASSERT_TRUE(envelope);
   EXPECT_EQ(envelope->buffers_offset % 64, 0u);
   EXPECT_LT(envelope->buffers_offset - envelope->bytes.size(), 64u);
-  EXPECT_EQ(envelope->buffers[0].place, 0u);
-  EXPECT_EQ(envelope->buffers[1].place, 64u);
+  EXPECT_EQ(envelope->buffers[0].offset, 0u);
+  EXPECT_EQ(envelope->buffers[1].offset, 64u);
   EXPECT_EQ(envelope->size, bytes.size());
   EXPECT_EQ(envelope->size, envelope->buffers_offset + 64 + 100 + 8);
   EXPECT_EQ(envelope->buffers[1].bytes.data(),
@@ -95,11 +95,11 @@ TEST(Buffers, AreCheckedByTheirDigests) {
   const Bytes bytes = samples::buffers_envelope();
   const Envelope envelope = *open(bytes);
   for (const StoredBuffer& row : envelope.buffers) {
-    const std::size_t last = envelope.buffers_offset + row.place + row.length - 1;
+    const std::size_t last = envelope.buffers_offset + row.offset + row.length - 1;
     const Bytes altered = with_byte(bytes, last, 99);
 
     EXPECT_THAT(open(altered),
-                Fails(ErrorCode::kDigestMismatch, envelope.buffers_offset + row.place));
+                Fails(ErrorCode::kDigestMismatch, envelope.buffers_offset + row.offset));
   }
 }
 
@@ -109,7 +109,7 @@ TEST(Buffers, HaveZerosBetweenThem) {
   const std::size_t between = envelope.buffers_offset + envelope.buffers[0].length;
   for (std::size_t i = envelope.bytes.size(); i < bytes.size(); ++i) {
     if (i == envelope.buffers_offset) i = between;
-    if (i == envelope.buffers_offset + envelope.buffers[1].place) break;
+    if (i == envelope.buffers_offset + envelope.buffers[1].offset) break;
 
     const Bytes altered = with_byte(bytes, i, 1);
     EXPECT_THAT(open(altered), Fails(ErrorCode::kMalformed, i)) << i;
@@ -174,7 +174,7 @@ TEST(Buffers, AreComparedWithTheirDigestsOnceTheyAreThere) {
   ASSERT_TRUE(envelope && attach_buffers(*envelope, bytes));
   const std::vector<StoredBuffer>& rows = envelope->buffers;
   const auto place = [&](std::size_t i) {
-    return envelope->buffers_offset + rows[i].place;
+    return envelope->buffers_offset + rows[i].offset;
   };
   std::vector<std::uint64_t> told;
 

@@ -67,7 +67,7 @@ inline Result<Bytes> first_buffer(const Bytes& envelope) {
   if (!row.compression) return Bytes(row.bytes.begin(), row.bytes.end());
   Bytes content(row.length);
   const Result<void> done =
-      decompress_buffer(row, row.bytes, opened->buffers_offset + row.place, content);
+      decompress_buffer(row, row.bytes, opened->buffers_offset + row.offset, content);
   if (!done) return tl::unexpected(done.error());
   return content;
 }

@@ -68,7 +68,7 @@ TEST_F(MappedFileTest, OpensWithoutALookAtTheBuffers) {
 
   ASSERT_TRUE(envelope) << to_string(envelope.error());
   const StoredBuffer& row = (*envelope)->buffers.back();
-  EXPECT_FALSE(check_buffer(row, row.bytes, (*envelope)->buffers_offset + row.place));
+  EXPECT_FALSE(check_buffer(row, row.bytes, (*envelope)->buffers_offset + row.offset));
   EXPECT_EQ(open_whole(file->bytes()).error().code, ErrorCode::kDigestMismatch);
 }
 

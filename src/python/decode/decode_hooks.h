@@ -34,9 +34,9 @@ struct DecodeHooks {
   // The object that owns the bytes of a whole envelope: arrays may become views of it.
   PyObject* data = nullptr;
   // Whether the digests of views are compared; those of copies always are. Buffers at
-  // `checked_places` are skipped; places of buffers that pass are added.
+  // `checked_offsets` are skipped; offsets of buffers that pass are added.
   bool checks_stored = true;
-  std::set<std::uint64_t>* checked_places = nullptr;
+  std::set<std::uint64_t>* checked_offsets = nullptr;
   // Null: every sound payload is accepted.
   const Gate* gate = nullptr;
 

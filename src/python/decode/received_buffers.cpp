@@ -71,7 +71,7 @@ std::string ReceivedBuffers::name_of(std::size_t number) const {
 
 void ReceivedBuffers::fail_as_truncated(const StoredBuffer& row,
                                         std::string detail) const {
-  raise_decode(state_, ErrorCode::kTruncated, envelope_.buffers_offset + row.place,
+  raise_decode(state_, ErrorCode::kTruncated, envelope_.buffers_offset + row.offset,
                std::move(detail));
 }
 
@@ -102,7 +102,7 @@ Ref ReceivedBuffers::decompress(const StoredBuffer& row, BytesView bytes) const 
   std::uint8_t* content = nullptr;
   Ref object = new_buffer(row.kind, row.length, content);
   base::advise_large_pages(content, static_cast<std::size_t>(row.length));
-  const std::uint64_t offset = envelope_.buffers_offset + row.place;
+  const std::uint64_t offset = envelope_.buffers_offset + row.offset;
   require(state_, without_gil([&] {
             return decompress_buffer(row, bytes, offset,
                                      {content, static_cast<std::size_t>(row.length)});
@@ -111,7 +111,7 @@ Ref ReceivedBuffers::decompress(const StoredBuffer& row, BytesView bytes) const 
 }
 
 Ref ReceivedBuffers::part_of(PyObject* memory, const StoredBuffer& row) const {
-  const auto begin = static_cast<Py_ssize_t>(envelope_.buffers_offset + row.place);
+  const auto begin = static_cast<Py_ssize_t>(envelope_.buffers_offset + row.offset);
   return Ref::steal(
       PySequence_GetSlice(memory, begin, begin + static_cast<Py_ssize_t>(row.length)));
 }
@@ -140,15 +140,15 @@ Ref ReceivedBuffers::make_copy(const StoredBuffer& row) const {
   base::copy_in_blocks(bytes, row.bytes, pages,
                        [&](BytesView copy) { digest.add(copy); });
   if (!digest.fits()) check_digest(row, {bytes, row.bytes.size()});
-  if (hooks_.checked_places != nullptr) hooks_.checked_places->insert(row.place);
+  if (hooks_.checked_offsets != nullptr) hooks_.checked_offsets->insert(row.offset);
   return object;
 }
 
 void ReceivedBuffers::check_digest(const StoredBuffer& row, BytesView bytes) const {
-  std::set<std::uint64_t>* const checked_places = hooks_.checked_places;
-  if (checked_places != nullptr && checked_places->contains(row.place)) return;
-  require(state_, check_buffer(row, bytes, envelope_.buffers_offset + row.place));
-  if (checked_places != nullptr) checked_places->insert(row.place);
+  std::set<std::uint64_t>* const checked_offsets = hooks_.checked_offsets;
+  if (checked_offsets != nullptr && checked_offsets->contains(row.offset)) return;
+  require(state_, check_buffer(row, bytes, envelope_.buffers_offset + row.offset));
+  if (checked_offsets != nullptr) checked_offsets->insert(row.offset);
 }
 
 }  // namespace waybill::py
