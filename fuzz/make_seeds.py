@@ -32,7 +32,7 @@ GOLDEN = FUZZ.parent / "tests" / "golden"
 FORMAT = FUZZ.parent / "src" / "wire" / "format.h"
 
 sys.path.insert(0, str(FUZZ / "embedded"))
-from recipes import STEPS  # noqa: E402
+from blueprints import STEPS  # noqa: E402
 
 #: The key of the sources in the debug information.
 SOURCES = 1
@@ -137,7 +137,7 @@ def instructions() -> Iterator[tuple[str, bytes]]:
             yield path.name, path.read_bytes()[1:]
 
 
-def recipes() -> Iterator[tuple[str, bytes]]:
+def blueprints() -> Iterator[tuple[str, bytes]]:
     source = random.Random(1)
     for step in range(len(STEPS)):
         yield f"step-{step:02}", bytes([step]) + source.randbytes(24)
@@ -267,7 +267,7 @@ def main() -> None:
         "payload": payloads(),
         "value": values(),
         "instructions": instructions(),
-        "round_trip": recipes(),
+        "round_trip": blueprints(),
         "loads": loads(),
         "policy": policies(),
         "signature": signatures(),

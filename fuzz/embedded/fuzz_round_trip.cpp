@@ -1,7 +1,7 @@
-// Sends an object graph that a recipe describes, and receives it: equal, with the same
+// Sends an object graph that a blueprint describes, and receives it: equal, with the same
 // sharing and cycles, the same bytes and the same fingerprint.
 //
-// Input: a recipe, see recipes.py. round_trip.py makes the checks.
+// Input: a blueprint, see blueprints.py. round_trip.py makes the checks.
 
 #include <cstdint>
 

@@ -1,12 +1,12 @@
-"""The check that fuzz_round_trip makes of each recipe: see check()."""
+"""The check that fuzz_round_trip makes of each blueprint: see check()."""
 
 import waybill
-from recipes import build_graph
+from blueprints import build_graph
 from same_graph import demand_same
 
 
 def check(data: bytes) -> None:
-    """Raises unless the object of a recipe is received as it was sent."""
+    """Raises unless the object of a blueprint is received as it was sent."""
     graph = build_graph(data)
 
     sent = waybill.dumps(graph)

@@ -1,6 +1,6 @@
-"""Object graphs from recipes, and whether two graphs have the same form.
+"""Object graphs from blueprints, and whether two graphs have the same form.
 
-A recipe is plain data: a list of nodes, each a kind and what it refers to. A reference
+A blueprint is plain data: a list of nodes, each a kind and what it refers to. A reference
 is the number of a node or ("leaf", value). Building one twice, here or elsewhere,
 gives two graphs that are equal in everything.
 """
@@ -58,23 +58,23 @@ COMPLETE = ["tuple", "frozenset", "Tuple", "Frozen", "partial", "method", "Text"
 KINDS = [*EMPTY, *sorted(OWN), "function", "class", "object", *COMPLETE]
 
 
-def build(recipe):
-    """The graph of a recipe, as the list of its nodes."""
-    return _Builder(recipe).nodes
+def build(blueprint):
+    """The graph of a blueprint, as the list of its nodes."""
+    return _Builder(blueprint).nodes
 
 
 class _Builder:
-    def __init__(self, recipe):
+    def __init__(self, blueprint):
         self.scope = {"__name__": "module_that_is_nowhere", "shared": []}
         exec(CODE, self.scope)
-        self.nodes = [None] * len(recipe)
+        self.nodes = [None] * len(blueprint)
         for wanted in ("class", "", "complete"):
-            for number, (kind, _) in enumerate(recipe):
+            for number, (kind, _) in enumerate(blueprint):
                 if wanted == (
                     "complete" if kind in COMPLETE else kind * (kind == "class")
                 ):
-                    self.nodes[number] = self.make(number, *recipe[number])
-        for number, (kind, content) in enumerate(recipe):
+                    self.nodes[number] = self.make(number, *blueprint[number])
+        for number, (kind, content) in enumerate(blueprint):
             if kind not in COMPLETE:
                 self.fill(number, kind, [self.target(r) for r in content])
 

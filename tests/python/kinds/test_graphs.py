@@ -43,7 +43,7 @@ LEAVES = st.one_of(
 ).map(lambda value: ("leaf", value))
 REFERENCES = st.one_of(st.integers(0, 11), st.integers(0, 11), LEAVES)
 NODES = st.tuples(st.sampled_from(graphs.KINDS), st.lists(REFERENCES, max_size=5))
-RECIPES = st.lists(NODES, min_size=1, max_size=12)
+BLUEPRINTS = st.lists(NODES, min_size=1, max_size=12)
 
 
 def repeated(examples):
@@ -57,9 +57,9 @@ def repeated(examples):
 
 
 @repeated(600)
-@given(RECIPES)
-def test_graph_arrives_in_its_form(recipe):
-    sent = graphs.build(recipe)
+@given(BLUEPRINTS)
+def test_graph_arrives_in_its_form(blueprint):
+    sent = graphs.build(blueprint)
 
     graphs.demand_same_form(sent, waybill.loads(waybill.dumps(sent)))
 
@@ -72,18 +72,18 @@ file, path = sys.argv[1:]
 sys.path.append(path)
 import graphs, waybill
 with open(file, "rb") as opened:
-    recipes = marshal.load(opened)
+    blueprints = marshal.load(opened)
 gc.freeze()
 
-def sent(recipe):
-    data = waybill.dumps(graphs.build(recipe))
+def sent(blueprint):
+    data = waybill.dumps(graphs.build(blueprint))
     gc.collect()
     return data
 
 pairs = []
-for recipe in recipes:
-    pairs.append((recipe, sent(recipe)))
-    if sent(recipe) != pairs[-1][1]: print(recipe)
+for blueprint in blueprints:
+    pairs.append((blueprint, sent(blueprint)))
+    if sent(blueprint) != pairs[-1][1]: print(blueprint)
 with open(file, "wb") as opened:
     marshal.dump(pairs, opened)
 """
@@ -96,33 +96,33 @@ import graphs, waybill
 with open(file, "rb") as opened:
     pairs = marshal.load(opened)
 gc.freeze()
-for recipe, data in pairs:
+for blueprint, data in pairs:
     try:
         arrived = waybill.loads(data)
         # Before the comparison: looking at a partial's dict makes one.
         if waybill.dumps(arrived) != data:
             raise graphs.Different("other bytes of what was received")
-        graphs.demand_same_form(graphs.build(recipe), arrived)
+        graphs.demand_same_form(graphs.build(blueprint), arrived)
         arrived = waybill.forget_classes()
         gc.collect()
-        if waybill.dumps(graphs.build(recipe)) != data:
+        if waybill.dumps(graphs.build(blueprint)) != data:
             raise graphs.Different("other bytes of what was built here")
     except Exception as error:
-        print(recipe, repr(error))
-    # Classes of the next recipe may be equal to these.
+        print(blueprint, repr(error))
+    # Classes of the next blueprint may be equal to these.
     arrived = waybill.forget_classes()
     gc.collect()
 """
 
 
-def recipes(examples):
+def blueprints(examples):
     """The same ones in each run."""
     collected = []
 
     @repeated(examples)
-    @given(RECIPES)
-    def collect(recipe):
-        collected.append(recipe)
+    @given(BLUEPRINTS)
+    def collect(blueprint):
+        collected.append(blueprint)
 
     collect()
     return collected
@@ -138,8 +138,8 @@ def run(script, file, **environment):
 
 
 def test_graphs_have_one_form_and_one_text_of_bytes_in_all_processes(tmp_path):
-    file = tmp_path / "recipes"
-    file.write_bytes(marshal.dumps(recipes(repeats.times(600))))
+    file = tmp_path / "blueprints"
+    file.write_bytes(marshal.dumps(blueprints(repeats.times(600))))
 
     of_other_bytes = run(SENDER, file)
     of_other_form = run(RECEIVER, file, PYTHONHASHSEED="4711")

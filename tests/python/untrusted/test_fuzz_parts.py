@@ -1,4 +1,4 @@
-"""What fuzz_round_trip relies on: its comparison sees differences, its recipes make all
+"""What fuzz_round_trip relies on: its comparison sees differences, its blueprints make all
 kinds of objects; and figures of fuzzing add up."""
 
 import importlib.util
@@ -18,7 +18,7 @@ def module_of(path):
     return module
 
 
-recipes = module_of(FUZZ / "embedded" / "recipes.py")
+blueprints = module_of(FUZZ / "embedded" / "blueprints.py")
 same_graph = module_of(FUZZ / "embedded" / "same_graph.py")
 
 
@@ -89,19 +89,19 @@ def test_comparison_passes_what_is_equal(make):
     same_graph.demand_same(make(), make())
 
 
-def test_same_recipe_makes_equal_graphs():
+def test_same_blueprint_makes_equal_graphs():
     data = random.Random(1).randbytes(500)
 
-    same_graph.demand_same(recipes.build_graph(data), recipes.build_graph(data))
+    same_graph.demand_same(blueprints.build_graph(data), blueprints.build_graph(data))
 
 
-def test_recipes_make_all_kinds_that_they_know():
+def test_blueprints_make_all_kinds_that_they_know():
     source = random.Random(2)
 
     made = {
         type(item)
         for _ in range(200)
-        for item in recipes.build_graph(source.randbytes(300))
+        for item in blueprints.build_graph(source.randbytes(300))
     }
 
     assert made >= {
