@@ -66,7 +66,7 @@ bool read_texts(Reader& reader, Sources& sources) {
                      "source texts should be at most 16 MiB");
 }
 
-bool read_place(Reader& reader, const Sources& sources, SourceUnit& unit) {
+bool read_text_range(Reader& reader, const Sources& sources, SourceUnit& unit) {
   const std::size_t offset = reader.offset();
   if (!reader.read_unsigned(unit.start, UINT32_MAX, "the start of a source text") ||
       !reader.read_unsigned(unit.length, UINT32_MAX, "the length of a source text")) {
@@ -77,7 +77,7 @@ bool read_place(Reader& reader, const Sources& sources, SourceUnit& unit) {
                      "a source text ends after the end of all texts");
 }
 
-bool read_recipe(Reader& reader, SourceUnit& unit) {
+bool read_encoded_fields(Reader& reader, SourceUnit& unit) {
   const BytesView rest = reader.rest();
   const std::size_t start = reader.offset();
   std::uint32_t kind = 0;
@@ -102,7 +102,7 @@ bool read_recipe(Reader& reader, SourceUnit& unit) {
       !read_utf8_names(reader, unit.imports, "imports of a source unit")) {
     return false;
   }
-  unit.recipe = rest.first(reader.offset() - start);
+  unit.encoded_fields = rest.first(reader.offset() - start);
   return true;
 }
 
@@ -121,7 +121,7 @@ bool read_unit(Reader& reader, std::size_t code_count, Sources& sources) {
                        "source units should be in the order of the code section, at "
                        "most one for a body");
   }
-  if (!read_place(reader, sources, unit) || !read_recipe(reader, unit)) return false;
+  if (!read_text_range(reader, sources, unit) || !read_encoded_fields(reader, unit)) return false;
   sources.units.push_back(std::move(unit));
   return reader.skip_values(more);
 }
@@ -131,7 +131,7 @@ bool read_class(Reader& reader, ClassSource& ids) {
   return reader.read_row(kClassFields, more, "a class with source",
                          "a class with source has two ids") &&
          reader.read_binary(ids.id, "the id of a class") &&
-         reader.read_binary(ids.text_id, "the id of a class by its source") &&
+         reader.read_binary(ids.source_id, "the source id of a class") &&
          (more == 0 ||
           (read_number(reader, ids.first_line, kMaxLine, "the line of a class") &&
            reader.skip_values(more - 1)));

@@ -29,13 +29,13 @@ struct SourceUnit {
   std::uint32_t lines = 0;
   std::uint32_t column = 0;
   std::vector<std::string_view> futures, free_names, imports;
-  BytesView recipe;  // The encoded fields from kKind on.
+  BytesView encoded_fields;  // From kKind on.
 };
 
-// The id of a class, the id that its source gives under every Python, and its line.
+// The ids of a class: its own, and its source id, which is the same on every Python.
 struct ClassSource {
   BytesView id;
-  BytesView text_id;
+  BytesView source_id;
   std::uint32_t first_line = 0;  // The first line of its statement; 0 if unknown.
 };
 

@@ -102,7 +102,7 @@ TEST(SourceUnits, AreReadAsTheyWereWritten) {
   EXPECT_EQ(sources.unit_of(2), nullptr);
   EXPECT_EQ(*envelope::texts_of(sources), "def f(): ");
   ASSERT_EQ(sources.classes.size(), 1U);
-  EXPECT_EQ(sources.classes[0].text_id[0], 0xcd);
+  EXPECT_EQ(sources.classes[0].source_id[0], 0xcd);
   EXPECT_EQ(sources.classes[0].first_line, 7U);
 }
 

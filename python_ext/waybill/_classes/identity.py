@@ -37,8 +37,8 @@ class Tracker:
         self._open: dict[bytes, object] = {}
         # Source ids of classes, by address, and classes by source id. The extension
         # checks whether there are any.
-        self._texts: dict[int, tuple[ref[object], bytes]] = {}
-        self._by_text: dict[bytes, ref[object]] = {}
+        self._source_ids: dict[int, tuple[ref[object], bytes]] = {}
+        self._by_source_id: dict[bytes, ref[object]] = {}
         #: In a forked child: the classes of the parent.
         self._inherited: dict[int, ref[type]] = {}
 
@@ -68,8 +68,10 @@ class Tracker:
         return found is not None and found is not obj
 
     def _distance_of(self, cls: type) -> int:
-        """The distance of the id of a class from its content hash, from those of its
-        bases: classes of equal content and other bases must not share an id."""
+        """How far the id of a class is from its content hash: the sum for its bases.
+
+        Classes of equal content and different bases must not share an id.
+        """
         from waybill._classes.parts import is_made_in_c
         from waybill._core import is_importable
 
@@ -81,10 +83,10 @@ class Tracker:
                 number += _MAX_TWINS * self._ids[id(base)][3]
         return number
 
-    def text_id_of(self, cls: type, is_source_sent: bool) -> bytes | None:
+    def source_id_of(self, cls: type, is_source_sent: bool) -> bytes | None:
         """The source id of a class, equal in all versions of Python: the received one,
         or a hash of the source at the first call. None if it has no source."""
-        entry = find_entry(self._texts, cls)
+        entry = find_entry(self._source_ids, cls)
         if entry is not None:
             return entry[1] if is_source_sent or not self.is_home(cls) else None
         if not is_source_sent or not self.is_home(cls):
@@ -94,23 +96,23 @@ class Tracker:
         found, number = source_hash(cls), self._ids[id(cls)][3]
         if found is None:
             return None  # A later call may find the source.
-        text_id = _add(found, number)
-        self.set_text_id(cls, text_id)
-        return text_id
+        source_id = _add(found, number)
+        self.set_source_id(cls, source_id)
+        return source_id
 
-    def set_text_id(self, cls: object, text_id: bytes) -> None:
+    def set_source_id(self, cls: object, source_id: bytes) -> None:
         """Sets the source id of a class, unless it has one."""
-        if find_entry(self._texts, cls) is not None:
+        if find_entry(self._source_ids, cls) is not None:
             return
         address = id(cls)
-        places = (self._texts, address), (self._by_text, text_id)
+        places = (self._source_ids, address), (self._by_source_id, source_id)
         reference = reference_from(cls, *places)
-        self._texts[address] = reference, text_id
-        self._by_text.setdefault(text_id, reference)
+        self._source_ids[address] = reference, source_id
+        self._by_source_id.setdefault(source_id, reference)
 
-    def find_by_text(self, text_id: bytes) -> bytes | None:
+    def find_by_source_id(self, source_id: bytes) -> bytes | None:
         """The id of the class with this source id; None if there is none."""
-        reference = self._by_text.get(text_id)
+        reference = self._by_source_id.get(source_id)
         cls = reference() if reference is not None else None
         entry = find_entry(self._ids, cls)
         return entry[1] if entry is not None else None

@@ -1,7 +1,7 @@
 """The parts of a class that its source determines, equal in all versions of Python.
 
-An id by source is a hash of these parts: classes of one source have one id, whichever
-library version generated their methods. Tested by
+A source id is a hash of these parts: classes of one source have one source id,
+whichever library version generated their methods. Tested by
 tests/python/source/test_source_ids_cross.py.
 """
 

@@ -85,16 +85,16 @@ Ref ReceivedDefinitions::local_id(PyObject* id) {
   if (raw_get(state_.known_objects.get(), id) != nullptr) return {};
   const envelope::ClassSource* source = source_of(id);
   if (source == nullptr) return {};
-  return null_if_none(call_method(state_.tracker.get(), state_.names.find_by_text,
-                                  new_bytes(source->text_id).get()));
+  return null_if_none(call_method(state_.tracker.get(), state_.names.find_by_source_id,
+                                  new_bytes(source->source_id).get()));
 }
 
 void ReceivedDefinitions::record_source_id(PyObject* id, PyObject* type) {
   if (has_source_id(state_, type)) return;
   const envelope::ClassSource* source = source_of(id);
   if (source == nullptr) return;
-  call_method(state_.tracker.get(), state_.names.set_text_id, type,
-              new_bytes(source->text_id).get());
+  call_method(state_.tracker.get(), state_.names.set_source_id, type,
+              new_bytes(source->source_id).get());
 }
 
 void ReceivedDefinitions::set_first_line(PyObject* id, PyObject* type) {

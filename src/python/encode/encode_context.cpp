@@ -89,9 +89,9 @@ Ref EncodeContext::id_of(PyObject* object) {
   if (options.omits_ids) return Ref::share(Py_None);
   Ref id = ids.id_of(state, object);
   if (!PyType_Check(object)) return id;
-  const Ref text_id = text_id_of(state, object, wants_source());
-  if (text_id) {
-    code().add_class(bytes_of(id.get()), bytes_of(text_id.get()),
+  const Ref source_id = source_id_of(state, object, wants_source());
+  if (source_id) {
+    code().add_class(bytes_of(id.get()), bytes_of(source_id.get()),
                      first_line_of(state, as_type(object)));
   }
   return id;

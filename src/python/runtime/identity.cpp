@@ -43,8 +43,8 @@ bool has_id(const State& state, PyObject* object) {
 }
 
 bool has_source_id(const State& state, PyObject* type) {
-  return PyDict_GET_SIZE(state.text_ids.get()) != 0 &&
-         entry_in(state.text_ids, type) != nullptr;
+  return PyDict_GET_SIZE(state.source_ids.get()) != 0 &&
+         entry_in(state.source_ids, type) != nullptr;
 }
 
 bool is_from_source(const State& state, PyObject* type) {
@@ -64,9 +64,9 @@ Ref own_id(const State& state, PyObject* object) {
   return call_method(state.tracker.get(), state.names.id_of, object);
 }
 
-Ref text_id_of(const State& state, PyObject* type, bool can_compute) {
-  if (!can_compute && PyDict_GET_SIZE(state.text_ids.get()) == 0) return {};
-  return null_if_none(call_method(state.tracker.get(), state.names.text_id_of, type,
+Ref source_id_of(const State& state, PyObject* type, bool can_compute) {
+  if (!can_compute && PyDict_GET_SIZE(state.source_ids.get()) == 0) return {};
+  return null_if_none(call_method(state.tracker.get(), state.names.source_id_of, type,
                                   can_compute ? Py_True : Py_False));
 }
 

@@ -42,7 +42,7 @@ Ref own_id(const State& state, PyObject* object);
 
 // The source id of a class: the one with which it was received or, if `can_compute`,
 // the one computed from its source. Null if there is none. May run Python code.
-Ref text_id_of(const State& state, PyObject* type, bool can_compute);
+Ref source_id_of(const State& state, PyObject* type, bool can_compute);
 
 // The ids in one payload.
 class ObjectIds {

@@ -68,9 +68,9 @@ constexpr NameRow kNames[] = {
     {&Names::dtype, "dtype"},
     {&Names::names, "names"},
     {&Names::id_of, "id_of"},
-    {&Names::text_id_of, "text_id_of"},
-    {&Names::find_by_text, "find_by_text"},
-    {&Names::set_text_id, "set_text_id"},
+    {&Names::source_id_of, "source_id_of"},
+    {&Names::find_by_source_id, "find_by_source_id"},
+    {&Names::set_source_id, "set_source_id"},
     {&Names::record_sent, "record_sent"},
     {&Names::fget, "fget"},
     {&Names::fset, "fset"},
@@ -187,7 +187,7 @@ int for_each(State& state, Function function) {
        {&state.sys_dict, &state.builtins, &state.lazy_import_type, &state.named_types,
         &state.dispatch_table, &state.newobj, &state.newobj_ex, &state.reconstructor,
         &state.modules, &state.known_ids, &state.known_objects, &state.open_objects,
-        &state.text_ids, &state.empty_cell_marker, &state.empty_dict}) {
+        &state.source_ids, &state.empty_cell_marker, &state.empty_dict}) {
     if (int result = function(*ref)) return result;
   }
   for (const HelperRow& row : kHelpers) {
@@ -233,7 +233,7 @@ void init_state(State& state) {
   state.modules = Ref::steal(PyImport_ImportModule("waybill._modules.by_value"));
   state.known_ids = get_attribute(state.tracker.get(), "_ids");
   state.known_objects = get_attribute(state.tracker.get(), "_objects");
-  state.text_ids = get_attribute(state.tracker.get(), "_texts");
+  state.source_ids = get_attribute(state.tracker.get(), "_source_ids");
   state.open_objects = get_attribute(state.tracker.get(), "_open");
   const long magic = PyImport_GetMagicNumber();
   check(magic == -1 ? -1 : 0);

@@ -32,8 +32,8 @@ struct Names {
       loader, cached;
   Ref flags, forc, copy, dtype, names;                       // Attributes of arrays.
   Ref fget, fset, fdel, func;                                // Attributes of wrappers.
-  Ref id_of, text_id_of, record_sent, claim, close, forget;  // Methods of the tracker.
-  Ref find_by_text, set_text_id;                             // Methods of the tracker.
+  Ref id_of, source_id_of, record_sent, claim, close, forget;  // Methods of the tracker.
+  Ref find_by_source_id, set_source_id;                             // Methods of the tracker.
   // Methods of the merge.
   Ref add, add_members, add_module, add_imports, settle, apply, abandon;
   Ref waybill_state, wrapped;
@@ -106,7 +106,7 @@ struct State {
   Ref home_state_of, has_replaced_methods, make_merge, class_serials, class_uses;
   // waybill._classes.identity.Tracker, and its dicts: {address: entry}, {id: weak
   // reference}, incomplete objects, and {address: entry} for source ids of classes.
-  Ref tracker, known_ids, known_objects, open_objects, text_ids;
+  Ref tracker, known_ids, known_objects, open_objects, source_ids;
   // The module waybill._modules.by_value, its is_local() and is_found(), and the set of
   // modules that are registered to travel by value.
   Ref modules, is_local, is_found, registered;

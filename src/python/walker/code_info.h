@@ -72,7 +72,7 @@ class CodeTables {
 // Source text that compiles to a code object, as a source unit holds it.
 struct CodeSource {
   std::string text;
-  std::vector<std::uint8_t> recipe;  // The fields of the unit after its location.
+  std::vector<std::uint8_t> encoded_fields;  // Those after the location of the text.
 };
 
 struct CodeInfo {

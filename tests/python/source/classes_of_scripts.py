@@ -1,4 +1,4 @@
-"""Classes of many kinds, whose ids by source are the same on all versions of Python."""
+"""Classes of many kinds, whose source ids are the same on all versions of Python."""
 
 import abc
 import collections

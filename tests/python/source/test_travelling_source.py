@@ -376,7 +376,7 @@ def test_classes_of_two_pythons_with_one_source_are_one():
 
     first = made()
     payload = waybill.dumps(first, source=True)
-    own_id, text_id = TRACKER.id_of(first), TRACKER.text_id_of(first, True)
+    own_id, source_id = TRACKER.id_of(first), TRACKER.source_id_of(first, True)
     other_id = bytes(b ^ 0xFF for b in own_id)
     del first
     gc.collect()
@@ -386,7 +386,7 @@ def test_classes_of_two_pythons_with_one_source_are_one():
 
     assert one is two
     assert TRACKER.id_of(one) == own_id
-    assert TRACKER.text_id_of(one, False) == text_id
+    assert TRACKER.source_id_of(one, False) == source_id
 
 
 def test_a_received_class_tells_its_source_id_to_all():
@@ -399,15 +399,15 @@ def test_a_received_class_tells_its_source_id_to_all():
 
     cls = made()
     payload, own_id = waybill.dumps(cls, source=True), TRACKER.id_of(cls)
-    text_id = TRACKER.text_id_of(cls, True)
-    assert text_id not in waybill.dumps(cls)
+    source_id = TRACKER.source_id_of(cls, True)
+    assert source_id not in waybill.dumps(cls)
     del cls
     gc.collect()
 
     got = waybill.loads(as_of_another_python(payload))
 
     assert TRACKER.id_of(got) == own_id
-    assert text_id in waybill.dumps(got)
+    assert source_id in waybill.dumps(got)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="classes have no line")
@@ -444,13 +444,13 @@ def test_source_ids_die_with_their_classes():
 
     cls = made()
     waybill.dumps(cls, source=True)
-    text_id, watch = TRACKER.text_id_of(cls, True), weakref.ref(cls)
-    assert TRACKER.find_by_text(text_id) == TRACKER.id_of(cls)
+    source_id, watch = TRACKER.source_id_of(cls, True), weakref.ref(cls)
+    assert TRACKER.find_by_source_id(source_id) == TRACKER.id_of(cls)
     del cls
     gc.collect()
 
     assert watch() is None
-    assert TRACKER.find_by_text(text_id) is None
+    assert TRACKER.find_by_source_id(source_id) is None
 
 
 def test_twins_have_source_ids_of_their_own():
@@ -464,7 +464,7 @@ def test_twins_have_source_ids_of_their_own():
     one, two = made(), made()
     payload = waybill.dumps((one, two), source=True)
 
-    assert TRACKER.text_id_of(one, True) != TRACKER.text_id_of(two, True)
+    assert TRACKER.source_id_of(one, True) != TRACKER.source_id_of(two, True)
     first, second = waybill.loads(as_of_another_python(payload))
     assert (first, second) == (one, two)
 

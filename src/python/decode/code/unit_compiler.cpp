@@ -71,7 +71,7 @@ ContentHash UnitCompiler::key_of(std::size_t body) const {
   const BytesView text = bytes_of(text_of(unit));
   std::vector<std::uint8_t> whole(envelope_.code[body].hash.begin(),
                                   envelope_.code[body].hash.end());
-  whole.insert(whole.end(), unit.recipe.begin(), unit.recipe.end());
+  whole.insert(whole.end(), unit.encoded_fields.begin(), unit.encoded_fields.end());
   whole.insert(whole.end(), text.begin(), text.end());
   return base::content_hash_of(whole);
 }
@@ -136,7 +136,7 @@ void UnitCompiler::record_source(std::size_t body, CodeInfo& info) const {
   const envelope::SourceUnit& source = unit_at(body);
   if (!info.source) {
     info.source = std::make_unique<const CodeSource>(CodeSource{
-        std::string(text_of(source)), {source.recipe.begin(), source.recipe.end()}});
+        std::string(text_of(source)), {source.encoded_fields.begin(), source.encoded_fields.end()}});
   }
   mark_received_as_source(info);
   // Imports the helper: code that was received with source exists from now on.

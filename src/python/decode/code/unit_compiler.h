@@ -29,7 +29,7 @@ class UnitCompiler {
   // Throws PyError: DecodeError for damaged texts.
   UnitCompiler(const State& state, const Envelope& envelope);
 
-  // The hash of all inputs of compile(): text and recipe of the unit, and the body.
+  // The hash of all inputs of compile(): text and fields of the unit, and the body.
   // Throws PyError if the body has no unit.
   ContentHash key_of(std::size_t body) const;
 

@@ -121,10 +121,10 @@ CodeSource source_from(PyObject* unit) {
   CodeSource source;
   Ref storage;
   source.text = utf8_of(PyTuple_GET_ITEM(unit, kText), storage);
-  wire::Writer recipe;
-  write_field(PyTuple_GET_ITEM(unit, kKind), recipe);
-  for (PyObject* field : items_of(unit).subspan(kText + 1)) write_field(field, recipe);
-  source.recipe = recipe.take();
+  wire::Writer fields;
+  write_field(PyTuple_GET_ITEM(unit, kKind), fields);
+  for (PyObject* field : items_of(unit).subspan(kText + 1)) write_field(field, fields);
+  source.encoded_fields = fields.take();
   return source;
 }
 
@@ -252,7 +252,7 @@ const CodeSource* CodeSection::source_of(std::uint32_t body) const {
 
 std::uint32_t CodeSection::number_of(const CodeSource& source) {
   const auto is_equal = [&](const CodeSource* other) {
-    return other->text == source.text && other->recipe == source.recipe;
+    return other->text == source.text && other->encoded_fields == source.encoded_fields;
   };
   const auto found = std::ranges::find_if(numbered_, is_equal);
   const auto number = static_cast<std::uint32_t>(found - numbered_.begin());
@@ -262,14 +262,14 @@ std::uint32_t CodeSection::number_of(const CodeSource& source) {
 
 void CodeSection::write_numbered(Writer& out) const {
   for (const CodeSource* source : numbered_) {
-    out.append(source->recipe);
+    out.append(source->encoded_fields);
     out.text(source->text);
   }
 }
 
-void CodeSection::add_class(BytesView id, BytesView text_id, std::uint32_t first_line) {
+void CodeSection::add_class(BytesView id, BytesView source_id, std::uint32_t first_line) {
   classes_.emplace(std::string(id.begin(), id.end()),
-                   ClassSource{{text_id.begin(), text_id.end()}, first_line});
+                   ClassSource{{source_id.begin(), source_id.end()}, first_line});
 }
 
 void CodeSection::write_sources(Writer& out) const {
@@ -287,13 +287,13 @@ void CodeSection::write_sources(Writer& out) const {
     out.unsigned_integer(body);
     out.unsigned_integer(start_of.at(source->text));
     out.unsigned_integer(source->text.size());
-    out.append(source->recipe);
+    out.append(source->encoded_fields);
   }
   out.array(classes_.size());
   for (const auto& [id, source] : classes_) {
     out.array(source.first_line == 0 ? 2 : 3);
     out.binary(bytes_of(id));
-    out.binary(source.text_id);
+    out.binary(source.source_id);
     if (source.first_line != 0) out.unsigned_integer(source.first_line);
   }
 }

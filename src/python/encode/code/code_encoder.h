@@ -57,7 +57,7 @@ class CodeSection {
   // Writes all numbered sources, in order.
   void write_numbered(wire::Writer& out) const;
   // Adds the two ids of a class, and the line of its statement; 0 if unknown.
-  void add_class(BytesView id, BytesView text_id, std::uint32_t first_line);
+  void add_class(BytesView id, BytesView source_id, std::uint32_t first_line);
   // Whether some body has no source although it was needed.
   bool lacks_source() const { return lacks_source_; }
 
@@ -77,7 +77,7 @@ class CodeSection {
   // The code of each use, in order.
   std::vector<CodeInfo*> uses() const { return uses_; }
   struct ClassSource {
-    std::vector<std::uint8_t> text_id;
+    std::vector<std::uint8_t> source_id;
     std::uint32_t first_line;
   };
   using ClassSources = std::map<std::string, ClassSource>;  // By id.

@@ -214,7 +214,7 @@ void add_names(const State& state, PyFunctionObject* function, PyCodeObject* cod
 // processes.
 bool is_generated(const CodeInfo& info) {
   constexpr auto kGenerated = static_cast<std::uint8_t>(wire::UnitKind::kGenerated);
-  return info.source && info.source->recipe.front() == kGenerated;
+  return info.source && info.source->encoded_fields.front() == kGenerated;
 }
 
 // Docstrings are part of the source, and compilers from 3.13 on indent them

@@ -453,7 +453,7 @@ void PayloadDefinitions::register_in(OtherSections& others) {
       others.imports.add_function(function, others.infos.get(code.get()));
     }
     for (const auto& [id, source] : definition.classes) {
-      others.code.add_class(bytes_of(id), source.text_id, source.first_line);
+      others.code.add_class(bytes_of(id), source.source_id, source.first_line);
     }
   }
 }
