@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/parsed_json.h"
-#include "explain/made_up.h"
 #include "explain/page_text.h"
+#include "explain/sample_explanations.h"
 #include "waybill/explanation.h"
 
 namespace waybill {

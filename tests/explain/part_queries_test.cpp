@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "explain/made_up.h"
+#include "explain/sample_explanations.h"
 #include "waybill/explanation.h"
 
 namespace waybill {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "format/samples.h"
-#include "threads/at_once.h"
+#include "threads/run_in_threads.h"
 #include "trust/key_samples.h"
 #include "waybill/bytecode.h"
 #include "waybill/diff.h"
@@ -29,8 +29,8 @@ namespace waybill {
 namespace {
 
 using samples::Bytes;
-using test::at_once;
 using test::kThreads;
+using test::run_in_threads;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define WAYBILL_SANITIZED
@@ -54,7 +54,7 @@ constexpr Counts kAll = {kRounds, kRounds, kRounds, kRounds};
 template <typename Work>
 Counts count_at_once(const Work& work) {
   Counts right = {};
-  at_once([&](int thread) {
+  run_in_threads([&](int thread) {
     for (int round = 0; round < kRounds; ++round) {
       right[static_cast<std::size_t>(thread)] += work();
     }
@@ -104,7 +104,7 @@ TEST(Threads, MeasureStreamsOfTheirOwn) {
 }
 
 TEST(Threads, MakeKeysBeforeAnyoneElseHas) {
-  at_once([](int) {
+  run_in_threads([](int) {
     const SigningKey key = SigningKey::generate(SignatureAlgorithm::kEd25519);
     const auto text = key.public_text();
     ASSERT_TRUE(text);
@@ -148,7 +148,7 @@ TEST(Threads, AskOneGate) {
               const auto refused = data.open_trusted(*signed_code);
               return data.open_trusted(*signed_data) && !refused &&
                      refused.error().code == ErrorCode::kRefused &&
-                     data.objection(Request::kCall, "os", "system").has_value();
+                     data.refusal(Request::kCall, "os", "system").has_value();
             }),
             kAll);
 }
@@ -197,7 +197,7 @@ TEST(Threads, RestrictTheProcessWhileOthersAsk) {
   const Bytes code = samples::function_envelope();
   ASSERT_TRUE(Gate().open_trusted(code));
 
-  at_once([&](int thread) {
+  run_in_threads([&](int thread) {
     bool was_refused = false;
     for (int round = 0; round < kRounds; ++round) {
       if (thread == 0 && round == kRounds / 2) {
@@ -226,7 +226,7 @@ TEST(Threads, ForkWhileOthersAskAndRestrict) {
 #endif
   constexpr int kForks = 100;
   restrict_process({.policy = policy_of("")});
-  at_once([&](int thread) {
+  run_in_threads([&](int thread) {
     for (int round = 0; round < kForks; ++round) {
       if (thread != 0) {
         for (int time = 0; time < 100; ++time) Gate();

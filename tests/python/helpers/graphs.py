@@ -1,8 +1,8 @@
 """Object graphs from blueprints, and whether two graphs have the same form.
 
-A blueprint is plain data: a list of nodes, each a kind and what it refers to. A reference
-is the number of a node or ("leaf", value). Building one twice, here or elsewhere,
-gives two graphs that are equal in everything.
+A blueprint is plain data: a list of nodes, each a kind and what it refers to. A
+reference is the number of a node or ("leaf", value). Building one twice, here or
+elsewhere, gives two graphs that are equal in everything.
 """
 
 import collections

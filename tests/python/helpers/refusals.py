@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 import waybill
-from told import culprit_of
+from culprits import culprit_of
 
 
 @contextlib.contextmanager

@@ -8,9 +8,9 @@ import sys
 import textwrap
 import types
 
+import culprits
 import fresh_process
 import pytest
-import told
 import waybill
 from claims_in_text import read_claims
 from refusals import path_of_refused
@@ -205,11 +205,11 @@ answer = waybill.dumps(work.plain)
 
 
 def test_by_value_of_one_call_leaves_no_trace():
-    waybill.dumps(told.culprit_of, by_value=[told])
+    waybill.dumps(culprits.culprit_of, by_value=[culprits])
 
     assert waybill.list_registry_pickle_by_value() == set()
-    same = waybill.loads(waybill.dumps(told.culprit_of))
-    assert same is told.culprit_of
+    same = waybill.loads(waybill.dumps(culprits.culprit_of))
+    assert same is culprits.culprit_of
 
 
 @pytest.mark.parametrize(
@@ -227,26 +227,26 @@ def test_by_value_of_what_is_no_imported_module_is_a_value_error(module):
         waybill.dumps(1, by_value=[module])
 
 
-@pytest.mark.parametrize("by_value", ["told", told], ids=repr)
+@pytest.mark.parametrize("by_value", ["culprits", culprits], ids=repr)
 def test_one_module_may_stand_by_itself(by_value):
-    alone = waybill.dumps(told.culprit_of, by_value=by_value)
+    alone = waybill.dumps(culprits.culprit_of, by_value=by_value)
     buffer = io.BytesIO()
-    waybill.Pickler(buffer, by_value=by_value).dump(told.culprit_of)
+    waybill.Pickler(buffer, by_value=by_value).dump(culprits.culprit_of)
 
-    assert alone == waybill.dumps(told.culprit_of, by_value=[told])
-    assert alone == buffer.getvalue() != waybill.dumps(told.culprit_of)
+    assert alone == waybill.dumps(culprits.culprit_of, by_value=[culprits])
+    assert alone == buffer.getvalue() != waybill.dumps(culprits.culprit_of)
 
 
 def test_integrations_take_one_module_by_itself():
     from waybill.integrations import pickle
 
-    waybill.configure(by_value="told")
+    waybill.configure(by_value="culprits")
     try:
-        data = pickle.payload(told.culprit_of)
+        data = pickle.payload(culprits.culprit_of)
     finally:
         waybill.configure(by_value=None)
 
-    assert data == waybill.dumps(told.culprit_of, by_value=told)
+    assert data == waybill.dumps(culprits.culprit_of, by_value=culprits)
 
 
 @pytest.mark.parametrize("by_value", ["local", ["local"], ("json", "local")])
@@ -298,7 +298,7 @@ def test_global_of_a_module_by_value_that_cannot_travel_is_named(source, path):
     with pytest.raises(waybill.EncodeError) as caught:
         made_by_value(source)
 
-    assert told.culprit_of(caught.value) == path
+    assert culprits.culprit_of(caught.value) == path
 
 
 @pytest.mark.parametrize(

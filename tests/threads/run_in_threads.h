@@ -13,7 +13,7 @@ inline constexpr int kThreads = 4;
 
 // Calls `work` with 0, 1, … in a thread for each. All threads are started before the
 // first call. Returns when all have ended. An exception of `work` ends the program.
-inline void at_once(const std::function<void(int)>& work) {
+inline void run_in_threads(const std::function<void(int)>& work) {
   std::barrier start(kThreads);
   std::vector<std::thread> threads;
   for (int number = 0; number < kThreads; ++number) {
