@@ -19,8 +19,8 @@ namespace {
 
 Ref policy(PyObject*, PyObject* rules) { return py::new_policy(rules); }
 
-Ref doubts(PyObject*, PyObject* policy) {
-  return new_list(py::policy_of(policy).doubts(), new_text);
+Ref policy_warnings(PyObject*, PyObject* policy) {
+  return new_list(py::policy_of(policy).warnings(), new_text);
 }
 
 Ref ask(PyObject*, PyObject* const* arguments) {
@@ -193,7 +193,7 @@ Ref application(PyObject* module, PyObject* const* arguments) {
 
 PyMethodDef kSecurityMethods[] = {
     method<policy>("policy"),
-    method<doubts>("doubts"),
+    method<policy_warnings>("policy_warnings"),
     method<ask, 4>("ask"),
     method<restrict_process>("restrict_process"),
     method<restrictions>("restrictions", METH_NOARGS),

@@ -71,9 +71,9 @@ class Gate {
   [[nodiscard]] Result<VerifiedEnvelope> admit(Envelope envelope) const;
 
   // The refusal() of the first policy that denies the request; nothing if all allow it.
-  [[nodiscard]] std::optional<std::string> objection(Request request,
-                                                     std::string_view module,
-                                                     std::string_view name) const;
+  [[nodiscard]] std::optional<std::string> refusal(Request request,
+                                                   std::string_view module,
+                                                   std::string_view name) const;
 
   // The policies of the options and of the process, in the order in which they are
   // asked.

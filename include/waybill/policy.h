@@ -108,7 +108,7 @@ class Policy {
 
   // Warnings about the policy, a sentence each: rules that deny by name what a later
   // one allows by a wildcard. Most objects have several names.
-  [[nodiscard]] std::vector<std::string> doubts() const;
+  [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
   std::vector<Rule> rules_;

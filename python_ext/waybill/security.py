@@ -103,11 +103,11 @@ class Policy:
         handle = _core.policy(rules)
         object.__setattr__(self, "_handle", handle)
         object.__setattr__(self, "rules", rules)
-        for doubt in _core.doubts(handle):
+        for warning in _core.policy_warnings(handle):
             import warnings
 
             warnings.warn(
-                f"waybill.security.Policy: {doubt}", UserWarning, stacklevel=2
+                f"waybill.security.Policy: {warning}", UserWarning, stacklevel=2
             )
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -240,7 +240,8 @@ class KeyRing:
         return cls(text)
 
     def add(self, key: str | SigningKey) -> None:
-        """Adds the keys in a text, or the key that verifies those of a SigningKey."""
+        """Adds the keys in a text, or the key that verifies the signatures of a
+        SigningKey."""
         if isinstance(key, SigningKey):
             _core.add_key(self._handle, key._handle)
         else:

@@ -106,11 +106,11 @@ Result<VerifiedEnvelope> Gate::admit(Envelope opened) const {
   return envelope;
 }
 
-std::optional<std::string> Gate::objection(Request request, std::string_view module,
-                                           std::string_view name) const {
+std::optional<std::string> Gate::refusal(Request request, std::string_view module,
+                                         std::string_view name) const {
   for (const auto& policy : policies_) {
     const Verdict verdict = policy->ask(request, module, name);
-    if (!verdict.allows) return refusal(request, module, name, verdict);
+    if (!verdict.allows) return waybill::refusal(request, module, name, verdict);
   }
   return std::nullopt;
 }

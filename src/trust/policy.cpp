@@ -179,21 +179,21 @@ Verdict Policy::ask(Request request, std::string_view module,
   return {};
 }
 
-std::vector<std::string> Policy::doubts() const {
-  std::vector<std::string> doubts;
+std::vector<std::string> Policy::warnings() const {
+  std::vector<std::string> warnings;
   for (auto denial = rules_.begin(); denial != rules_.end(); ++denial) {
     if (denial->allows || denial->request == Request::kCode) continue;
     const auto allowance = std::find_if(denial, rules_.end(), [&](const Rule& rule) {
       return is_wildcard_allowance(rule, denial->module);
     });
     if (allowance == rules_.end()) continue;
-    doubts.push_back("`" + denial->text() + "` denies by name what `" +
-                     allowance->text() +
-                     "` allows by a wildcard: the same object under another name, or "
-                     "one with the same effect, is allowed; allow the needed names "
-                     "instead");
+    warnings.push_back("`" + denial->text() + "` denies by name what `" +
+                       allowance->text() +
+                       "` allows by a wildcard: the same object under another name, or "
+                       "one with the same effect, is allowed; allow the needed names "
+                       "instead");
   }
-  return doubts;
+  return warnings;
 }
 
 bool Policy::is_data_only() const {

@@ -58,8 +58,8 @@ TEST(Gate, RefusesWhatFollowsTheEnvelope) {
 
 TEST(Gate, TellsWhatAPolicyObjectsTo) {
   const Gate gate({.policy = policy_of("allow lookup json")});
-  EXPECT_EQ(gate.objection(Request::kLookup, "json", "dumps"), std::nullopt);
-  EXPECT_EQ(gate.objection(Request::kCall, "json", "dumps"),
+  EXPECT_EQ(gate.refusal(Request::kLookup, "json", "dumps"), std::nullopt);
+  EXPECT_EQ(gate.refusal(Request::kCall, "json", "dumps"),
             "call of json:dumps, which no rule of the policy allows");
 }
 

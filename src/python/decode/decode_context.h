@@ -87,7 +87,7 @@ struct DecodeContext {
         hooks(given),
         is_data_only(given.gate != nullptr && given.gate->is_data_only()),
         forbids_code(given.gate != nullptr &&
-                     given.gate->objection(Request::kCode, {}, {})),
+                     given.gate->refusal(Request::kCode, {}, {})),
         denied_names(state, given.gate),
         history(given.history),
         received_definitions(state, hooks, collector) {}

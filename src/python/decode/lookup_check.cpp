@@ -130,11 +130,11 @@ void DeniedNames::add(PyObject* object, PyObject* module, PyObject* name) {
 }
 
 void LookupCheck::demand(Request request, PyObject* module, PyObject* name) const {
-  auto objection =
-      gate_->objection(request, text_or_nothing(module), text_or_nothing(name));
-  if (!objection) return;
+  auto refusal =
+      gate_->refusal(request, text_or_nothing(module), text_or_nothing(name));
+  if (!refusal) return;
   raise_decode(state_, ErrorCode::kRefused, offset_,
-               *std::move(objection) + "; the payload calls it " +
+               *std::move(refusal) + "; the payload calls it " +
                    text_or_nothing(module_) + (name_ == nullptr ? "" : ":") +
                    text_or_nothing(name_));
 }
@@ -142,7 +142,7 @@ void LookupCheck::demand(Request request, PyObject* module, PyObject* name) cons
 // The most powerful use that the policy allows for the name.
 Request LookupCheck::strongest_use() const {
   const bool can_be_called =
-      !gate_->objection(Request::kCall, text_of(module_), text_or_nothing(name_));
+      !gate_->refusal(Request::kCall, text_of(module_), text_or_nothing(name_));
   return can_be_called ? Request::kCall : Request::kLookup;
 }
 

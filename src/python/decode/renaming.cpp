@@ -37,10 +37,10 @@ Ref row_of(const Distribution& distribution) {
 
 void Renaming::check_import_allowed(PyObject* name, PyObject* old) const {
   if (gate_ == nullptr) return;
-  auto objection = gate_->objection(Request::kImport, text_of(name), {});
-  if (!objection) return;
+  auto refusal = gate_->refusal(Request::kImport, text_of(name), {});
+  if (!refusal) return;
   raise_decode(state_, ErrorCode::kRefused, 0,
-               *std::move(objection) + "; the payload calls it " + text_of(old));
+               *std::move(refusal) + "; the payload calls it " + text_of(old));
 }
 
 Ref Renaming::module(PyObject* name) const {
