@@ -37,7 +37,7 @@ Ref row_of(const CodePlace& place) {
 
 Ref total(PyObject*, PyObject* capsule) {
   const Explanation& explanation = explanation_of(capsule);
-  return tuple_of(explanation.total, explanation.summed_up);
+  return tuple_of(explanation.total, explanation.omitted_parts);
 }
 
 Ref parts(PyObject*, PyObject* capsule) {

@@ -98,7 +98,7 @@ struct Explanation {
   // padding between buffers belong to no part.
   std::vector<ExplainedPart> parts;
   // The number of parts too small to list: their bytes count as their parent's own.
-  std::uint64_t summed_up = 0;
+  std::uint64_t omitted_parts = 0;
   std::vector<Blocker> blockers;
   std::vector<ExplainedImport> imports;
   // Nothing if no source was sent or requested.

@@ -247,7 +247,7 @@ Explanation explain_payload(const VerifiedEnvelope& verified,
   Captures captures(envelope, code, text, walked.parts);
   Explanation explanation;
   explanation.total = envelope.size;
-  explanation.summed_up = walked.summed_up;
+  explanation.omitted_parts = walked.omitted_parts;
   explanation.parts.resize(walked.parts.size());
   for (std::size_t i = 0; i < walked.parts.size(); ++i) {
     const TreePart& source = walked.parts[i];

@@ -58,7 +58,7 @@ class JsonRows {
     head.root()["total"] = explanation_.total;
     const Json root = head.root()["root"];
     if (!explanation_.parts.empty()) root = explanation_.parts[0].step;
-    head.root()["summed_up"] = explanation_.summed_up;
+    head.root()["omitted_parts"] = explanation_.omitted_parts;
     add_source(head.root()["source"]);
     out_ = "{";
     const char* separator = "\n  ";

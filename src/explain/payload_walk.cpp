@@ -17,8 +17,8 @@ using wire::Token;
 
 // A leaf of at least this many bytes is a part of its own.
 constexpr std::uint64_t kLargeLeaf = 64;
-// The number of values between two calls of `progress`.
-constexpr std::uint64_t kBetweenReports = 1 << 16;
+// In values, between two calls of `progress`.
+constexpr std::uint64_t kProgressInterval = 1 << 16;
 constexpr std::uint32_t kNoDefinition = TreePart::kNoDefinition;
 // The cost of a reference to a value that is not complete yet, which has no bound.
 constexpr std::uint64_t kUnbounded = UINT64_MAX / 2;
@@ -84,7 +84,7 @@ class PartTree {
     // Its descendants are not larger and have been merged already, so it is the last.
     if (is_listed || open_.empty() || index + 1 != parts_.size()) return;
     parts_.pop_back();
-    ++summed_up_;
+    ++omitted_count_;
   }
 
   // The innermost open part.
@@ -92,8 +92,8 @@ class PartTree {
   bool is_empty() const { return open_.empty(); }
 
   // Counts a value that has no part of its own.
-  void sum_up() { ++summed_up_; }
-  std::uint64_t summed_up() const { return summed_up_; }
+  void count_omitted() { ++omitted_count_; }
+  std::uint64_t omitted_count() const { return omitted_count_; }
 
   // The listed parts, in the order of the payload. Call it when all parts are closed.
   std::vector<TreePart> take() {
@@ -118,7 +118,7 @@ class PartTree {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       TreePart part = parts_[i];
       if (i != 0 && !part.is_open && part.bytes < min_bytes_) {
-        ++summed_up_;
+        ++omitted_count_;
         continue;
       }
       moved[i] = listed;
@@ -134,7 +134,7 @@ class PartTree {
   std::uint64_t min_bytes_ = 0;  // The smallest size of a listed part.
   // The tree may hold twice as many parts as are listed, not counting open ones.
   std::size_t next_fold_ = 2 * kMaxExplainedParts;
-  std::uint64_t summed_up_ = 0;
+  std::uint64_t omitted_count_ = 0;
 };
 
 // Moves definitions to the parts that need them. A payload stores definitions before
@@ -250,7 +250,7 @@ class Walk {
 
   WalkedPayload run(const std::function<void(std::uint64_t)>& progress) {
     while (cursor_.next()) {
-      if (progress && walked_.values % kBetweenReports == 0) {
+      if (progress && walked_.values % kProgressInterval == 0) {
         progress(cursor_.token().offset - envelope_.payload.offset);
       }
       if (cursor_.event() == CursorEvent::kClose) {
@@ -270,7 +270,7 @@ class Walk {
     if (envelope_.definitions.value != 0) {
       walked_.parts = DefinitionPlacer(walked_.parts, is_definition_shared_).run();
     }
-    walked_.summed_up = tree_.summed_up();
+    walked_.omitted_parts = tree_.omitted_count();
     return std::move(walked_);
   }
 
@@ -414,7 +414,7 @@ class Walk {
     } else if (is_module || bytes >= kLargeLeaf) {
       add_leaf_part(is_module, bytes);
     } else if (!is_key) {
-      tree_.sum_up();
+      tree_.count_omitted();
     }
   }
 

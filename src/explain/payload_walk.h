@@ -40,7 +40,7 @@ struct TreePart {
 struct WalkedPayload {
   // Holders precede their parts; the root is the first.
   std::vector<TreePart> parts;
-  std::uint64_t summed_up = 0;
+  std::uint64_t omitted_parts = 0;
   std::uint64_t values = 0;
   // The offsets of each class by value and of its name, sorted. Finding the name from
   // the class would cost a pass over its metaclass.

@@ -42,13 +42,14 @@ class Explainer {
     const SealedSize size =
         sealed_size(state_, graph_, graph_.context().wants_source());
     explanation_.total = size.total;
-    explanation_.summed_up = record_.summed_up();
+    explanation_.omitted_parts = record_.omitted_count();
     sum_buffers(size.buffers);
     for (std::size_t i = 0; i < record_.parts().size(); ++i) add_part(i);
     subtract_children();
     hash_own_bytes();
     place_parts();
-    for (const WalkRecord::Blocked& blocked : record_.blockers()) add_blocker(blocked);
+    for (const WalkRecord::BlockedObject& blocked : record_.blockers())
+      add_blocker(blocked);
     add_imports();
     add_source(size.head);
     return std::move(explanation_);
@@ -192,7 +193,7 @@ class Explainer {
     };
     std::vector<Hash> hashes;
     hashes.reserve(explanation_.parts.size());
-    const auto hash_up_to = [&](std::size_t part, const Written& end) {
+    const auto hash_up_to = [&](std::size_t part, const WrittenAmounts& end) {
       Hash& hash = hashes[part];
       if (end.payload > hash.at) {
         hash.own.add(payload.subspan(hash.at, end.payload - hash.at));
@@ -280,7 +281,7 @@ class Explainer {
     return path;
   }
 
-  void add_blocker(const WalkRecord::Blocked& blocked) {
+  void add_blocker(const WalkRecord::BlockedObject& blocked) {
     const WalkRecord::Part& part = recorded(blocked.part);
     const PartPath path = path_of(explanation_, blocked.part);
     Blocker& blocker = explanation_.blockers.emplace_back();

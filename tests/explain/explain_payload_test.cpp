@@ -111,7 +111,7 @@ TEST(ExplainPayload, CountsWhatItSumsUp) {
   const Explanation explanation = explained(*write_value(List{1, "two", 3.0}));
 
   EXPECT_EQ(explanation.parts.size(), 1u);
-  EXPECT_EQ(explanation.summed_up, 3u);
+  EXPECT_EQ(explanation.omitted_parts, 3u);
 }
 
 TEST(ExplainPayload, NamesGlobalsAndTheCodeThatLoadsThem) {
@@ -258,7 +258,7 @@ TEST(ExplainPayload, FoldsTheSmallestOfTooManyParts) {
 
   const auto parts = by_path(explanation);
   EXPECT_LE(explanation.parts.size(), envelope::kMaxExplainedParts);
-  EXPECT_EQ(explanation.parts.size() + explanation.summed_up, 200'003u);
+  EXPECT_EQ(explanation.parts.size() + explanation.omitted_parts, 200'003u);
   EXPECT_EQ(parts.at("obj[100000][0]").bytes, 5003u);
   EXPECT_EQ(mistake_in(explanation), "");
 }

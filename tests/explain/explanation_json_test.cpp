@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/parsed_json.h"
-#include "explain/made_up.h"
 #include "explain/part_queries.h"
+#include "explain/sample_explanations.h"
 #include "waybill/explanation.h"
 
 namespace waybill {
@@ -26,7 +26,7 @@ TEST(ExplanationJson, HasTheKeysThatItsPageDescribes) {
 
   const ParsedJson model = model_of(explanation);
 
-  EXPECT_THAT(model.keys(), ElementsAre("total", "root", "summed_up", "source",
+  EXPECT_THAT(model.keys(), ElementsAre("total", "root", "omitted_parts", "source",
                                         "blockers", "largest", "parts", "imports"));
   EXPECT_THAT(
       model["blockers"][0].keys(),

@@ -182,8 +182,9 @@ class Explanation:
     objects that travel. Its bytes leave out the header, the manifest, source with its
     locations, tables and padding. ``imports``: the modules needed, at load and at
     calls. ``source``: the source that travels for other versions of Python; None if
-    there is none and none was requested. ``summed_up``: the number of parts too small
-    to be listed; their bytes count as their holder's own. Holds none of the objects.
+    there is none and none was requested. ``omitted_parts``: the number of parts too
+    small to be listed; their bytes count as their holder's own. Holds none of the
+    objects.
     """
 
     def __init__(
@@ -192,7 +193,7 @@ class Explanation:
         self._handle = handle
         self._versions = versions
         self._is_marked = False
-        self.total, self.summed_up = _core.explanation_total(handle)
+        self.total, self.omitted_parts = _core.explanation_total(handle)
         self._parts: list[Part] = []
 
     def _with_missing(self) -> object:

@@ -16,8 +16,8 @@ namespace {
 // Smaller simple values (numbers, text) are not listed as separate parts.
 constexpr std::uint64_t kMinLeafBytes = 64;
 
-Written measure(const EncodeContext& context) {
-  Written now;
+WrittenAmounts measure(const EncodeContext& context) {
+  WrittenAmounts now;
   now.payload = context.out.size();
   if (const OtherSections* others = context.others_if_any()) {
     now.code = others->code.size();
@@ -32,7 +32,7 @@ Label label_at(const EncodeContext& context, std::size_t depth) {
 }
 
 // Whether the bytes written since `begin` start with a reference.
-bool is_reference(const EncodeContext& context, const Written& begin) {
+bool is_reference(const EncodeContext& context, const WrittenAmounts& begin) {
   return wire::size_of_reference(context.out.view().subspan(begin.payload)) != 0;
 }
 
@@ -66,7 +66,7 @@ void WalkRecord::on_blocked(const EncodeContext& context, PyObject* object,
   const std::size_t part = parts_.size() - 1;
   mark_listed(part);
   blocker_of_.emplace(object, blockers_.size());
-  Blocked& new_blocker = blockers_.emplace_back();
+  BlockedObject& new_blocker = blockers_.emplace_back();
   new_blocker.part = part;
   new_blocker.reason = std::move(reason);
   new_blocker.edge_count = 1;
@@ -90,7 +90,7 @@ void WalkRecord::add_reference(const EncodeContext& context, PyObject* object) {
   if (blockers_.empty()) return;
   const auto found = blocker_of_.find(object);
   if (found == blocker_of_.end()) return;
-  Blocked& blocker = blockers_[found->second];
+  BlockedObject& blocker = blockers_[found->second];
   ++blocker.edge_count;
   if (blocker.edges.size() == kMaxEdges) return;
   blocker.edges.push_back({innermost_part(), label_at(context, depth_)});
@@ -99,7 +99,7 @@ void WalkRecord::add_reference(const EncodeContext& context, PyObject* object) {
 
 void WalkRecord::on_popped(const EncodeContext& context) {
   while (!open_.empty() && open_.back().depth >= context.stack.size()) {
-    const Open last = open_.back();
+    const OpenPart last = open_.back();
     open_.pop_back();
     close(context, last.part, last.depth);
   }
@@ -116,7 +116,7 @@ void WalkRecord::close(const EncodeContext& context, std::size_t part,
       is_simple(closed.object.get()) ? std::max(min_bytes_, kMinLeafBytes) : min_bytes_;
   if (is_last && part != 0 && !closed.is_listed && closed.bytes() < min_bytes) {
     parts_.pop_back();
-    ++summed_up_;
+    ++omitted_count_;
     return;
   }
   closed.label = label_at(context, depth);
@@ -127,7 +127,7 @@ void WalkRecord::close(const EncodeContext& context, std::size_t part,
 // its descendants are folded too.
 void WalkRecord::fold() {
   std::vector<bool> is_open(parts_.size());
-  for (const Open& open : open_) is_open[open.part] = true;
+  for (const OpenPart& open : open_) is_open[open.part] = true;
   const auto is_retained = [&](std::size_t i) {
     return is_open[i] || parts_[i].is_listed || parts_[i].bytes() >= min_bytes_;
   };
@@ -146,12 +146,13 @@ void WalkRecord::fold() {
     if (end != i) parts_[end] = std::move(parts_[i]);
     ++end;
   }
-  summed_up_ += parts_.size() - end;
+  omitted_count_ += parts_.size() - end;
   parts_.resize(end);
-  for (Open& open : open_) open.part = new_index_of[open.part];
-  for (Blocked& blocker : blockers_) {
+  for (OpenPart& open : open_) open.part = new_index_of[open.part];
+  for (BlockedObject& blocker : blockers_) {
     blocker.part = new_index_of[blocker.part];
-    for (Blocked::Edge& edge : blocker.edges) edge.parent = new_index_of[edge.parent];
+    for (BlockedObject::Edge& edge : blocker.edges)
+      edge.parent = new_index_of[edge.parent];
   }
   // If more parts than the maximum are kept, the next fold waits until their number
   // doubles.

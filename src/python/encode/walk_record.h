@@ -21,7 +21,7 @@ namespace waybill::py {
 struct EncodeContext;
 
 // The amounts written so far: to the payload, as code bodies and as stored buffers.
-struct Written {
+struct WrittenAmounts {
   std::uint64_t payload = 0;
   std::uint64_t code = 0;
   std::uint64_t buffer_bytes = 0;
@@ -38,7 +38,7 @@ class WalkRecord {
     std::size_t parent = 0;
     Label label;
     Ref object;
-    Written begin, end;
+    WrittenAmounts begin, end;
     // Whether it is a blocker or an ancestor of one.
     bool is_listed = false;
 
@@ -47,7 +47,7 @@ class WalkRecord {
 
   // A blocker: an object that cannot travel, with the edges to it from the objects that
   // refer to it.
-  struct Blocked {
+  struct BlockedObject {
     std::size_t part = 0;
     std::string reason;
     struct Edge {
@@ -94,12 +94,12 @@ class WalkRecord {
   // ---- The result ------------------------------------------------------------------
 
   const std::vector<Part>& parts() const { return parts_; }
-  const std::vector<Blocked>& blockers() const { return blockers_; }
+  const std::vector<BlockedObject>& blockers() const { return blockers_; }
   // The number of parts that were merged into their holders.
-  std::uint64_t summed_up() const { return summed_up_; }
+  std::uint64_t omitted_count() const { return omitted_count_; }
 
  private:
-  struct Open {
+  struct OpenPart {
     std::size_t part;
     std::size_t depth;  // The depth of the stack when the part began.
   };
@@ -115,17 +115,17 @@ class WalkRecord {
   void fold();
 
   std::vector<Part> parts_;
-  std::vector<Open> open_;
-  std::vector<Blocked> blockers_;
+  std::vector<OpenPart> open_;
+  std::vector<BlockedObject> blockers_;
   std::unordered_map<PyObject*, std::size_t> blocker_of_;
   std::size_t max_parts_ = kMaxExplainedParts;
   std::uint64_t min_bytes_ = 0;  // Smaller parts are merged into their holders.
-  std::uint64_t summed_up_ = 0;
+  std::uint64_t omitted_count_ = 0;
   ProgressCallback progress_;
   std::uint64_t begin_count_ = 0;
   bool is_stopped_ = false;
   // The amounts written at the last on_begin().
-  Written begin_;
+  WrittenAmounts begin_;
   std::size_t depth_ = 0;  // The depth of the stack at the last on_begin().
 };
 

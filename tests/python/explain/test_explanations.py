@@ -168,19 +168,19 @@ def test_a_part_that_is_new_is_told_once():
 # ---- Bounds
 
 
-def test_of_many_parts_the_smallest_are_summed_up_and_no_byte_is_lost():
+def test_of_many_parts_the_smallest_are_omitted_and_no_byte_is_lost():
     value = [[n] for n in range(60_000)] + [{"large": ["x" * 60] * 50}]
 
     told = waybill.explain(value)
 
     parts = list(told.parts.walk())
     assert len(parts) <= 20_001
-    assert len(parts) + told.summed_up > 60_000
+    assert len(parts) + told.omitted_parts > 60_000
     assert sum(part.own for part in parts) == told.parts.bytes
     assert part_of(told, "obj[60000]['large']").bytes > 3000
 
 
-def test_what_leads_to_a_blocker_is_never_summed_up():
+def test_what_leads_to_a_blocker_is_never_omitted():
     lock = threading.Lock()
     value = [[n] for n in range(30_000)]
     value[123] = [[lock]]
