@@ -65,7 +65,7 @@ def class_parts(cls: Any) -> Any:
     _fill_namespace(cls, own, namespace)
     if enumerations.makes_enumerations(type(cls)):
         own = enumerations.enumeration_parts(cls, own, namespace)
-    # The names of the function of deferred annotations, and of its results, in 3.14.
+    # Where 3.14 stores the function of deferred annotations, and its results.
     annotate = own.pop("__annotate_func__", None)
     evaluated = own.pop("__annotations_cache__", None)
     if _is_empty_dict(own.get("__annotations__")):
@@ -89,7 +89,7 @@ def class_parts(cls: Any) -> Any:
         bases = _written_bases(bases, own, namespace)
     made_by: Any = type(cls)
     if structs.is_struct(cls):
-        made_by = structs.take_apart(cls, namespace)
+        made_by = structs.struct_parts(cls, namespace)
     return made_by, cls.__name__, list(bases), namespace, own
 
 
@@ -161,8 +161,8 @@ def _order_attributes(own, is_generic):
     """The attributes in the order in which they are set."""
     places = {}
     for name in own:
-        # Attributes that typing and pydantic add come last in their group: at a
-        # receiver, which sets the other attributes later, they were added first.
+        # Attributes that typing and pydantic add come last in their group. In the dict
+        # of a received class they come first, since the receiver sets all others later.
         is_added = is_generic and _is_of_typing(name, own[name])
         is_added = is_added or name.startswith(
             ("__pydantic_", "__private_attributes__")
@@ -354,7 +354,7 @@ def _move_slots(cls, own, slots, namespace):
     """
     own = {name: own[name] for name in own if name not in slots}
     # An attribute that has replaced a slot comes after __static_attributes__ here, but
-    # before it in a received class. So that always comes first.
+    # before it in a received class. So __static_attributes__ is always put first.
     static = "__static_attributes__"
     if static in own:
         own = {static: own[static], **own}
@@ -366,8 +366,10 @@ def _move_slots(cls, own, slots, namespace):
     if is_whole and names.issuperset((*slots, *added)):
         namespace["__slots__"] = declared
         return own
+    # Without __slots__, instances have a dict and, unless they vary in size, weak
+    # references.
     has_places = cls.__dictoffset__ and (cls.__weakrefoffset__ or cls.__itemsize__)
-    if slots or not has_places:  # Without __slots__ a class has both if it can.
+    if slots or not has_places:
         namespace["__slots__"] = (*slots, *added)
     # __slots__ comes first, as in a class statement that declares it.
     return own if declared is None else {"__slots__": declared, **own}

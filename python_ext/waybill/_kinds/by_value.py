@@ -9,7 +9,7 @@ import gc
 from waybill._kinds import context_variables, marks
 
 
-def take_global_apart(obj, name, is_there, by_value=()):
+def reduce_global(obj, name, is_there, by_value=()):
     """The result of a reducer for an object whose ``__reduce__`` returned a name.
 
     `is_there`: whether a module of the sender has it; otherwise a payload defined it.
@@ -19,7 +19,7 @@ def take_global_apart(obj, name, is_there, by_value=()):
         return context_variables.reduce_context_variable(obj, by_value)
     if issubclass(cls, enum.Enum):
         return getattr, (cls, obj._name_)
-    return marks.take_apart(obj, name, is_there)
+    return marks.reduce_mark(obj, name, is_there)
 
 
 def _is_free_lock(obj):
@@ -28,7 +28,7 @@ def _is_free_lock(obj):
     return type(obj) is _thread.RLock and "count=0 " in repr(obj)
 
 
-def fresh_global(obj):
+def reduce_to_fresh(obj):
     """The result of a reducer that makes a new thread-local or lock; None for any other
     object and for a locked lock.
 

@@ -36,10 +36,10 @@ def reduce_without_causes(obj):
     return reduce_exception(obj, ("__suppress_context__", "__traceback__"))
 
 
-def _with_links(answer, links):
-    if not links or isinstance(answer, str) or answer[5:]:
-        return answer
-    made = (*answer, None, None, None)
+def _with_links(reduction, links):
+    if not links or isinstance(reduction, str) or reduction[5:]:
+        return reduction
+    made = (*reduction, None, None, None)
     return *made[:2], (made[2], links), *made[3:5], set_linked_state
 
 

@@ -31,7 +31,7 @@ _marks = weakref.WeakKeyDictionary()
 _by_address: dict[int, _Reference] = {}
 
 
-def take_apart(obj, name, is_there):
+def reduce_mark(obj, name, is_there):
     """The result of a reducer for a mark.
 
     `is_there`: whether the module of the mark has it under `name`.

@@ -65,7 +65,7 @@ class StandIn(types.ModuleType):
         return _import(self.__name__, self._message)
 
 
-def stand_in_answer(obj, missing, module, path):
+def reduce_to_stand_in(obj, missing, module, path):
     """The result of a reducer for ``missing``, a module in C, or for its content.
 
     ``obj`` is ``module.path``; ``path`` is None if no module has it.

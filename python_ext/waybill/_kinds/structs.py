@@ -23,7 +23,7 @@ def is_struct(cls: type) -> bool:
     )
 
 
-def take_apart(cls: Any, namespace: dict[str, Any]) -> Any:
+def struct_parts(cls: Any, namespace: dict[str, Any]) -> Any:
     """Adds the arguments of `make_struct` to a namespace; returns make_struct."""
     namespace.pop("__slots__", None)  # msgspec makes them from the fields.
     bases = [base for base in cls.__bases__ if is_struct(base)]

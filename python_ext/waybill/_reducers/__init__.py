@@ -241,11 +241,11 @@ SELF_NAMED = frozenset(
 #: Reduces an object whose own reducer returned a name in a module by value, which the
 #: receiver cannot import. Arguments: the object, the name, whether the module has the
 #: object there, and the names of the modules given by the caller.
-take_global_apart = _lazy_reducer("by_value", "take_global_apart")
+reduce_global = _lazy_reducer("by_value", "reduce_global")
 
 #: Reduces a thread-local or unlocked lock to a call that makes a new one, where it is
 #: a global of a module by value or an attribute of a class of it. None for all else.
-fresh_global = _lazy_reducer("by_value", "fresh_global")
+reduce_to_fresh = _lazy_reducer("by_value", "reduce_to_fresh")
 
 #: Reduces an object whose ``__class__`` is not its type, such as a proxy or a mock.
 reduce_by_type = _lazy_reducer("instances", "reduce_by_type")
@@ -266,7 +266,7 @@ def with_globals(module, function):
 
 #: Reduces an object of an extension module of a package by value to a stand-in.
 #: Arguments: the object, the name of the missing module, and the object's place.
-stand_in_answer = _lazy_reducer("missing_modules", "stand_in_answer")
+reduce_to_stand_in = _lazy_reducer("missing_modules", "reduce_to_stand_in")
 
 #: Reduces an object that is sent before its class is complete.
 reduce_without_class = _lazy_reducer("instances", "reduce_without_class")

@@ -70,13 +70,13 @@ class MainByNamePickler(pickle.Pickler):
     names_of_main: tuple[str, ...] = ("__main__", "__mp_main__")
 
     def reducer_override(self, obj: Any) -> Any:
-        name, answer = self._name_of(obj)
+        name, reduction = self._name_of(obj)
         module = getattr(obj, "__module__", None)
         if not isinstance(name, str) or module not in self.names_of_main:
-            return answer
+            return reduction
         main = sys.modules["__main__"]
         if _find(main, name) is not obj:
-            return answer
+            return reduction
         if self.receiver_has(main, name, obj):
             return _find_in_main, (name,)
         # Children that were forked earlier may have the object nevertheless.
@@ -103,8 +103,8 @@ class MainByNamePickler(pickle.Pickler):
         if reduce is object.__reduce__ or kind in registered:
             return NotImplemented, NotImplemented
         if getattr(reduce, "__module__", None) in self.names_of_main:
-            answer = obj.__reduce__()
-            return answer, answer
+            reduction = obj.__reduce__()
+            return reduction, reduction
         name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
         return name, NotImplemented
 

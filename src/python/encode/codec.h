@@ -34,13 +34,14 @@ void describe_reduced(EncodeContext&, PyObject* object, Plan& plan);
 // Writes the namespace of functions with these globals, or a reference to it.
 void write_namespace(EncodeContext&, PyObject* globals);
 
-// Writes an object by a reducer's answer: a name or a tuple.
-void describe_answer(EncodeContext&, PyObject* object, PyObject* answer, Plan& plan);
+// Writes an object by a reduction: a name or a tuple.
+void describe_reduction(EncodeContext&, PyObject* object, PyObject* reduction,
+                        Plan& plan);
 
-// An answer by which an object travels as its members. Null unless a reader would
+// A reduction by which an object travels as its members. Null unless a reader would
 // otherwise create the object by code of its class before the class has all that the
 // code needs.
-Ref answer_without_class(EncodeContext&, PyObject* object, PyObject* answer);
+Ref reduction_without_class(EncodeContext&, PyObject* object, PyObject* reduction);
 
 // Whether object.__new__ can make an instance of a type.
 bool has_object_layout(PyTypeObject* type);
@@ -104,8 +105,8 @@ bool write_as_global(EncodeContext& context, PyObject* object);
 // if that module has the class under the class's own name.
 GlobalName class_beside_function(EncodeContext& context, PyObject* type);
 
-// An answer that makes a new thread-local, or a new unlocked lock, if code of a module
-// by value refers to the object; else null.
-Ref fresh_answer(EncodeContext& context, PyObject* object);
+// A reduction that makes a new thread-local, or a new unlocked lock, if code of a
+// module by value refers to the object; else null.
+Ref fresh_reduction(EncodeContext& context, PyObject* object);
 
 }  // namespace waybill::py

@@ -79,7 +79,7 @@ void EncodeContext::restart_node(MemoEntry& entry) {
     if (frame.kind != WalkStack::Frame::Kind::kPlan) continue;
     if (key_of(frame.object.get()) != entry.key) continue;
     ++open;
-    if (frame.plan->early() == Plan::Early::kNone) open = kMaxOpen;
+    if (frame.plan->early() == Plan::EarlyClose::kNone) open = kMaxOpen;
   }
   if (open < kMaxOpen) return;
   fail("needs itself to be built: it is among the arguments of its own reducer");

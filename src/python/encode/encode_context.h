@@ -78,10 +78,10 @@ struct OtherSections {
 
   // Sets the sections of `parts` to views into this and `written`. The imports must be
   // finished. Throws PyError.
-  struct Written {
+  struct WrittenSections {
     wire::Writer manifest, source_locations, sources;
   };
-  void write(const State& state, Written& written, Parts& parts) const {
+  void write(const State& state, WrittenSections& written, Parts& parts) const {
     imports.encode(written.manifest);
     code.write_source_locations(written.source_locations, imports.first_file(),
                                 state.code_cache);

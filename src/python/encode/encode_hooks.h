@@ -24,7 +24,7 @@ enum class SourceUse : std::uint8_t {
 
 struct EncodeHooks {
   PyObject* persistent_id = nullptr;     // callable(obj) -> id, or None
-  PyObject* reducer_override = nullptr;  // callable(obj) -> a reducer's answer
+  PyObject* reducer_override = nullptr;  // callable(obj) -> a reduction
   PyObject* dispatch_table = nullptr;    // type -> reducer; replaces copyreg's table
   PyObject* buffer_callback = nullptr;   // callable(PickleBuffer) -> false: out of band
   PyObject* by_value = nullptr;          // set of str: modules and packages

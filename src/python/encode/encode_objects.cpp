@@ -182,8 +182,8 @@ bool GraphEncoder::write_persistent(PyObject* object) {
 }
 
 bool GraphEncoder::write_overridden(PyObject* object) {
-  const Ref answer = call(context_.hooks().reducer_override, object);
-  return answer.get() != Py_NotImplemented && write_planned(object, answer.get());
+  const Ref reduction = call(context_.hooks().reducer_override, object);
+  return reduction.get() != Py_NotImplemented && write_planned(object, reduction.get());
 }
 
 bool GraphEncoder::write_stand_in(PyObject* object) {
@@ -191,23 +191,24 @@ bool GraphEncoder::write_stand_in(PyObject* object) {
   GlobalName name;
   PyObject* extension = context_.extensions.extension_of(object, name);
   if (extension == nullptr || !context_.stack.is_within_code()) return false;
-  const Ref answer =
+  const Ref reduction =
       context_.extensions.stand_in(object, extension, name, context_.imports());
-  return write_planned(object, answer.get());
+  return write_planned(object, reduction.get());
 }
 
 bool GraphEncoder::write_after_methods() {
-  const auto [name, answer] = context_.deferred.close_class();
+  const auto [name, reduction] = context_.deferred.close_class();
   // None, because nothing refers to this object again.
-  return answer ? write_planned(Py_None, answer.get()) : write_content(name.get());
+  return reduction ? write_planned(Py_None, reduction.get())
+                   : write_content(name.get());
 }
 
-bool GraphEncoder::write_planned(PyObject* object, PyObject* answer) {
+bool GraphEncoder::write_planned(PyObject* object, PyObject* reduction) {
   std::unique_ptr<Plan> plan = context_.stack.new_plan();
   const std::size_t start = context_.out.size();
   try {
-    if (answer != nullptr) {
-      describe_answer(context_, object, answer, *plan);
+    if (reduction != nullptr) {
+      describe_reduction(context_, object, reduction, *plan);
     } else {
       find_codec(context_, object)(context_, object, *plan);
     }
@@ -235,7 +236,7 @@ bool GraphEncoder::write_refused(PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
   const Ref refusal = take_error();
   if (write_as_global(context_, object)) return true;
-  const Ref fresh = fresh_answer(context_, object);
+  const Ref fresh = fresh_reduction(context_, object);
   if (fresh) return write_planned(object, fresh.get());
   restore_error(refusal);
   return false;

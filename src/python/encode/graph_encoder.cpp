@@ -331,17 +331,17 @@ void GraphEncoder::step_plan() {
 
 void GraphEncoder::close_early(const Frame& frame, MemoEntry& entry) {
   wire::Writer& out = context_.out;
-  const Plan::Early how = frame.plan->early();
-  if (how == Plan::Early::kClass || how == Plan::Early::kClassWithHomeState) {
+  const Plan::EarlyClose how = frame.plan->early();
+  if (how == Plan::EarlyClose::kClass || how == Plan::EarlyClose::kClassWithHomeState) {
     out.map(0);  // A reader finds the class by its id.
-    if (how == Plan::Early::kClassWithHomeState) out.boolean(false);
+    if (how == Plan::EarlyClose::kClassWithHomeState) out.boolean(false);
     return;
   }
   out.node(NodeTag::kReplacement, 1);
   context_.objects.refer_to(entry, out);
   out.array(0);
   out.map(0);
-  if (how == Plan::Early::kReducedWithSetter) out.nil();
+  if (how == Plan::EarlyClose::kReducedWithSetter) out.nil();
 }
 
 void GraphEncoder::begin_global(const Frame& frame, PyObject* name) {

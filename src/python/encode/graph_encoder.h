@@ -133,9 +133,9 @@ class GraphEncoder {
   // Writes the object that follows the methods of a class; see DeferredGlobals.
   bool write_after_methods();
 
-  // Makes the plan of an object and pushes it. `answer`: what a hook returned in place
-  // of the object's own reducer, or null.
-  bool write_planned(PyObject* object, PyObject* answer);
+  // Makes the plan of an object and pushes it. `reduction`: what a hook returned in
+  // place of the object's own reducer, or null.
+  bool write_planned(PyObject* object, PyObject* reduction);
   // Finds another way to write an object that its reducer refused, and clears the
   // error. Returns false, and leaves the error set, if there is no other way.
   bool write_refused(PyObject* object);

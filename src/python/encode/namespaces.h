@@ -72,7 +72,7 @@ class WrittenNames {
 
  private:
   Memo memo_;              // By address.
-  std::vector<Ref> held_;  // The keys, which must not be freed and reused.
+  std::vector<Ref> held_;  // Keeps the names alive: their addresses are keys.
 };
 
 // The written names of all globals dicts, and the dicts of all classes by value.

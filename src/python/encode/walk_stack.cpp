@@ -149,7 +149,7 @@ Label WalkStack::label_at(std::size_t index) const {
     return label_in_state(frames_[index - 1].object.get(), key, value);
   }
   if (frame.position == 0) return {};
-  return frame.is_set ? Label::of_place("element", frame.position - 1)
+  return frame.is_set ? Label::of_numbered("element", frame.position - 1)
                       : Label::of_index("", frame.position - 1);
 }
 

@@ -56,15 +56,15 @@ class Plan {
 
   // How to close the node early if a child has created the object already, by a cycle
   // through an object that the creation needs.
-  enum class Early : std::uint8_t {
+  enum class EarlyClose : std::uint8_t {
     kNone,
     kClass,
     kClassWithHomeState,
     kReduced,
     kReducedWithSetter
   };
-  void allow_early_close(Early how) { early_ = how; }
-  Early early() const { return early_; }
+  void allow_early_close(EarlyClose how) { early_ = how; }
+  EarlyClose early() const { return early_; }
 
   // Marks the child as a persistent id: the hook is not asked for an id of it.
   void mark_child_id() { is_child_id_ = true; }
@@ -82,7 +82,7 @@ class Plan {
     steps_.clear();
     creates_ = creates_late_ = is_child_id_ = false;
     created_at_ = 0;
-    early_ = Early::kNone;
+    early_ = EarlyClose::kNone;
   }
 
   bool creates_late() const { return creates_late_; }
@@ -100,7 +100,7 @@ class Plan {
   bool creates_late_ = false;
   std::size_t created_at_ = 0;
   bool is_child_id_ = false;
-  Early early_ = Early::kNone;
+  EarlyClose early_ = EarlyClose::kNone;
 };
 
 class WalkStack {

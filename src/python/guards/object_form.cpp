@@ -41,8 +41,9 @@ Ref call_of(PyObject* callable, PyObject* arguments) {
 }
 
 // The call that a reducer returned.
-Ref call_of(const Ref& answer) {
-  return call_of(PyTuple_GET_ITEM(answer.get(), 0), PyTuple_GET_ITEM(answer.get(), 1));
+Ref call_of(const Ref& reduction) {
+  return call_of(PyTuple_GET_ITEM(reduction.get(), 0),
+                 PyTuple_GET_ITEM(reduction.get(), 1));
 }
 
 // The call that makes an object of one of the types of is_of_builtin_type(). Null for
@@ -96,7 +97,7 @@ Ref call_reducer(PyObject* reducer, PyObject* object) {
 
 // Calls the reducer of an object of typing, which is found as the encoder finds it.
 // Null if the reducer belongs neither to waybill nor to copyreg or typing.
-Ref answer_of_typing(const State& state, PyObject* object) {
+Ref reduction_of_typing(const State& state, PyObject* object) {
   auto* type = type_of(object);
   Ref reducer = Ref::share(raw_get(state.dispatch_table.get(), type));
   if (is_union(object)) {
@@ -122,18 +123,18 @@ Ref answer_of_typing(const State& state, PyObject* object) {
 }
 
 ReducedForm reduced_form_of_typing(const State& state, PyObject* object) {
-  const Ref answer = answer_of_typing(state, object);
-  if (!answer) return {};
-  if (PyUnicode_CheckExact(answer.get())) {
+  const Ref reduction = reduction_of_typing(state, object);
+  if (!reduction) return {};
+  if (PyUnicode_CheckExact(reduction.get())) {
     const Ref module = attribute_or_null(object, state.names.module);
     if (!module) return {};
-    return {{}, find_global(state, object, module.get(), answer.get())};
+    return {{}, find_global(state, object, module.get(), reduction.get())};
   }
-  if (!PyTuple_CheckExact(answer.get()) || PyTuple_GET_SIZE(answer.get()) != 2 ||
-      !PyTuple_CheckExact(PyTuple_GET_ITEM(answer.get(), 1))) {
+  if (!PyTuple_CheckExact(reduction.get()) || PyTuple_GET_SIZE(reduction.get()) != 2 ||
+      !PyTuple_CheckExact(PyTuple_GET_ITEM(reduction.get(), 1))) {
     return {};
   }
-  return {call_of(answer), {}};
+  return {call_of(reduction), {}};
 }
 
 // The place of a builtin sentinel (3.15), which has a name and a module.

@@ -30,10 +30,11 @@ struct Names {
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
       loader, cached;
-  Ref flags, forc, copy, dtype, names;                       // Attributes of arrays.
-  Ref fget, fset, fdel, func;                                // Attributes of wrappers.
-  Ref id_of, source_id_of, record_sent, claim, close, forget;  // Methods of the tracker.
-  Ref find_by_source_id, set_source_id;                             // Methods of the tracker.
+  Ref flags, forc, copy, dtype, names;  // Attributes of arrays.
+  Ref fget, fset, fdel, func;           // Attributes of wrappers.
+  Ref id_of, source_id_of, record_sent, claim, close,
+      forget;                            // Methods of the tracker.
+  Ref find_by_source_id, set_source_id;  // Methods of the tracker.
   // Methods of the merge.
   Ref add, add_members, add_module, add_imports, settle, apply, abandon;
   Ref waybill_state, wrapped;
@@ -83,18 +84,19 @@ struct State {
   Ref reducers, named_reducers, class_parts;
   Ref implicit_attributes;  // Names of class attributes that Python sets.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
-  // Each of these returns what a reducer returns.
-  Ref take_global_apart;     // For a global of a module by value.
-  Ref fresh_global;          // For a lock or thread-local of a module by value.
+  // Reducers for special cases.
+  Ref reduce_global;         // For a global of a module by value.
+  Ref reduce_to_fresh;       // For a lock or thread-local of a module by value.
   Ref reduce_to_name;        // For an object that is a global of its class's module.
   Ref reduce_by_type;        // For an object whose __class__ is not its type.
-  Ref with_globals;          // Returns its first argument; see DeferredGlobals.
-  Ref stand_in_answer;       // For an object of an extension in a package by value.
+  Ref reduce_to_stand_in;    // For an object of an extension in a package by value.
   Ref reduce_without_class;  // For an instance that is needed before its class exists.
   Ref reduce_by_members;     // For an instance whose class has replaced its __slots__.
-  Ref plan_of_arrays;        // Decides how arrays that share memory travel.
-  Ref copy_in_order;         // Makes a contiguous copy of an array.
-  Ref stand_in_for;          // Makes the stand-in for a missing module.
+  // Further helpers of waybill._reducers.
+  Ref with_globals;    // Returns its first argument; see DeferredGlobals.
+  Ref plan_of_arrays;  // Decides how arrays that share memory travel.
+  Ref copy_in_order;   // Makes a contiguous copy of an array.
+  Ref stand_in_for;    // Makes the stand-in for a missing module.
   // waybill._classes.annotations: {text: code} of annotations, and the function that
   // compiles them.
   Ref annotation_codes, code_of_annotation;

@@ -74,7 +74,7 @@ class Extensions {
   // extension_of_type() for any object; sets `name` to the place of a class.
   PyObject* extension_of(PyObject* object, GlobalName& name);
 
-  // An answer that makes a stand-in for an object of an extension. `name`: its place,
+  // A reduction that makes a stand-in for an object of an extension. `name`: its place,
   // if it has one. Adds the extension to the manifest.
   Ref stand_in(PyObject* object, PyObject* extension, const GlobalName& name,
                ImportCollector& imports) const;
@@ -192,16 +192,16 @@ class DeferredGlobals {
   // methods are then all written.
   bool closes_class(PyObject* object) {
     if (of_classes_.empty() || !PyFunction_Check(object)) return false;
-    const Deferred* deferred = innermost();
+    const DeferredValues* deferred = innermost();
     return deferred != nullptr && deferred->carrier.get() == object &&
            !deferred->is_closed;
   }
-  // The replacement for the carrier: `answer`, a reduced form that contains the
-  // carrier, or only `name`, if `answer` is null.
-  struct Closing {
-    Ref name, answer;
+  // The replacement for the carrier: `reduction`, which contains the carrier, or only
+  // `name`, if `reduction` is null.
+  struct CarrierReplacement {
+    Ref name, reduction;
   };
-  Closing close_class();
+  CarrierReplacement close_class();
 
   // For a method, moves the globals and modules in `named` to the deferred ones, unless
   // all methods of its class are written. For a carrier, sets `named` to the deferred
@@ -212,18 +212,18 @@ class DeferredGlobals {
 
  private:
   // The deferred globals and modules of one class.
-  struct Deferred {
+  struct DeferredValues {
     Ref carrier;
     NamedValues named;
     bool is_closed = false;
   };
-  Deferred* innermost();  // That of the innermost class, or null.
+  DeferredValues* innermost();  // That of the innermost class, or null.
   Ref new_carrier(PyObject* attributes) const;
 
   const State& state_;
   const ModulesByValue& by_value_;
   const WalkStack& stack_;
-  std::map<PyObject*, Deferred> of_classes_;
+  std::map<PyObject*, DeferredValues> of_classes_;
 };
 
 }  // namespace waybill::py

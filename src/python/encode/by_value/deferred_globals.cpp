@@ -91,7 +91,7 @@ Ref DeferredGlobals::with_carrier(PyObject* type, const Ref& attributes) {
   return whole;
 }
 
-DeferredGlobals::Deferred* DeferredGlobals::innermost() {
+DeferredGlobals::DeferredValues* DeferredGlobals::innermost() {
   if (of_classes_.empty()) return nullptr;
   const auto found = of_classes_.find(stack_.innermost_class());
   return found == of_classes_.end() ? nullptr : &found->second;
@@ -99,7 +99,7 @@ DeferredGlobals::Deferred* DeferredGlobals::innermost() {
 
 void DeferredGlobals::arrange(PyFunctionObject* function, NamedValues& named,
                               WrittenNames& written) {
-  Deferred* deferred = innermost();
+  DeferredValues* deferred = innermost();
   if (deferred == nullptr) return;
   PyObject* carrier = deferred->carrier.get();
   if (carrier == as_object(function)) {
@@ -110,8 +110,8 @@ void DeferredGlobals::arrange(PyFunctionObject* function, NamedValues& named,
   }
 }
 
-DeferredGlobals::Closing DeferredGlobals::close_class() {
-  Deferred& deferred = *innermost();
+DeferredGlobals::CarrierReplacement DeferredGlobals::close_class() {
+  DeferredValues& deferred = *innermost();
   const Ref type = Ref::share(stack_.innermost_class());
   Ref name = Ref::share(raw_get(as_type(type.get()), state_.names.module.get()));
   if (!name) name = Ref::share(Py_None);
@@ -120,8 +120,9 @@ DeferredGlobals::Closing DeferredGlobals::close_class() {
     return {std::move(name), {}};
   }
   const Ref arguments = Ref::steal(PyTuple_Pack(2, name.get(), deferred.carrier.get()));
-  Ref answer = Ref::steal(PyTuple_Pack(2, state_.with_globals.get(), arguments.get()));
-  return {std::move(name), std::move(answer)};
+  Ref reduction =
+      Ref::steal(PyTuple_Pack(2, state_.with_globals.get(), arguments.get()));
+  return {std::move(name), std::move(reduction)};
 }
 
 }  // namespace waybill::py

@@ -162,7 +162,7 @@ Ref Extensions::stand_in(PyObject* object, PyObject* extension, const GlobalName
   imports.add(missing, ImportTime::kCall, text_of(missing), {});
   PyObject* module = name.module ? module_name(state_, name.module.get()) : missing;
   PyObject* path = name.module ? name.path.get() : Py_None;
-  return call(state_.stand_in_answer.get(), object, missing, module, path);
+  return call(state_.reduce_to_stand_in.get(), object, missing, module, path);
 }
 
 ModuleNeeds::Module& ModuleNeeds::entry(PyObject* module) {

@@ -267,7 +267,8 @@ void CodeSection::write_numbered(Writer& out) const {
   }
 }
 
-void CodeSection::add_class(BytesView id, BytesView source_id, std::uint32_t first_line) {
+void CodeSection::add_class(BytesView id, BytesView source_id,
+                            std::uint32_t first_line) {
   classes_.emplace(std::string(id.begin(), id.end()),
                    ClassSource{{source_id.begin(), source_id.end()}, first_line});
 }

@@ -115,9 +115,9 @@ GlobalName class_beside_function(EncodeContext& context, PyObject* type) {
   return module == nullptr ? GlobalName{} : find_in_module(context.state, type, module);
 }
 
-Ref fresh_answer(EncodeContext& context, PyObject* object) {
+Ref fresh_reduction(EncodeContext& context, PyObject* object) {
   if (!context.by_value.any() || !is_within_code_by_value(context)) return {};
-  return null_if_none(call(context.state.fresh_global.get(), object));
+  return null_if_none(call(context.state.reduce_to_fresh.get(), object));
 }
 
 }  // namespace waybill::py

@@ -49,7 +49,7 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   if (PyTuple_Check(parts.get()) && PyTuple_GET_SIZE(parts.get()) == 2) {
     // A callable and its arguments: the class has no id.
     if (PyCallable_Check(PyTuple_GET_ITEM(parts.get(), 0))) {
-      return describe_answer(context, type, parts.get(), plan);
+      return describe_reduction(context, type, parts.get(), plan);
     }
     // A module that has the class, and its name there.
     PyObject* home = PyTuple_GET_ITEM(parts.get(), 0);
@@ -72,8 +72,8 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   const Ref id = context.id_of(type);
   const Ref home_state = home_state_of(context, type, PyTuple_GET_ITEM(parts.get(), 4));
   context.out.node(wire::NodeTag::kClass, home_state ? 7 : 6);
-  plan.allow_early_close(home_state ? Plan::Early::kClassWithHomeState
-                                    : Plan::Early::kClass);
+  plan.allow_early_close(home_state ? Plan::EarlyClose::kClassWithHomeState
+                                    : Plan::EarlyClose::kClass);
   write_leaf(id.get(), context.out);
   const char* const labels[] = {".__class__", ".__name__",
                                 label_of_bases(type, PyTuple_GET_ITEM(parts.get(), 2)),

@@ -62,7 +62,7 @@ bool has_fields_to_set(const State& state, PyTypeObject* type) {
 }
 
 // Whether a reader makes an instance by a __new__ in Python that may need attributes
-// which its class does not have yet. The answer uses copyreg's constructors or calls
+// which its class does not have yet. The reduction uses copyreg's constructors or calls
 // the class.
 bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* callable,
                        PyObject* arguments) {
@@ -84,8 +84,8 @@ bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* calla
   return has_object_layout(type) && (has_arguments || has_demanding_base(state, type));
 }
 
-// Whether an answer calls an instance with one argument, the owner of the object, which
-// is None or a class that is not complete yet. Events of SQLAlchemy have such answers.
+// Whether a reduction calls an instance with one argument, which is None or a class
+// that is not complete yet. Events of SQLAlchemy have such reductions.
 bool is_described_by_class(EncodeContext& context, PyObject* callable,
                            PyObject* arguments) {
   if (context.by_value.names() == nullptr || PyTuple_GET_SIZE(arguments) != 1 ||
@@ -115,13 +115,14 @@ bool is_alias_of_absent_class(EncodeContext& context, PyObject* object,
 
 }  // namespace
 
-Ref answer_without_class(EncodeContext& context, PyObject* object, PyObject* answer) {
-  if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) < 2 ||
-      !PyTuple_Check(PyTuple_GET_ITEM(answer, 1))) {
+Ref reduction_without_class(EncodeContext& context, PyObject* object,
+                            PyObject* reduction) {
+  if (!PyTuple_Check(reduction) || PyTuple_GET_SIZE(reduction) < 2 ||
+      !PyTuple_Check(PyTuple_GET_ITEM(reduction, 1))) {
     return {};
   }
-  PyObject* callable = PyTuple_GET_ITEM(answer, 0);
-  PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
+  PyObject* callable = PyTuple_GET_ITEM(reduction, 0);
+  PyObject* arguments = PyTuple_GET_ITEM(reduction, 1);
   if (!is_made_too_early(context, object, callable, arguments) &&
       !is_described_by_class(context, callable, arguments) &&
       !is_alias_of_absent_class(context, object, arguments)) {

@@ -1,6 +1,6 @@
 // Chooses the codec or the reducer of an object: one of waybill's, one that the program
-// has registered, or the object's own __reduce_ex__, called as pickle does. The answer
-// of a reducer is written in reduced_parts.cpp. Tested by
+// has registered, or the object's own __reduce_ex__, called as pickle does. The
+// reduction of a reducer is written in reduced_parts.cpp. Tested by
 // tests/python/kinds/test_reduce.py.
 
 #include <algorithm>
@@ -54,14 +54,17 @@ bool lists_elements(const State& state, PyObject* object) {
   return true;
 }
 
-// The answer of __reduce__ of a set or frozenset, with the elements in canonical order.
-Ref with_sorted_elements(EncodeContext& context, PyObject* object, const Ref& answer) {
+// The reduction of a set or frozenset by its __reduce__, with the elements in canonical
+// order.
+Ref with_sorted_elements(EncodeContext& context, PyObject* object,
+                         const Ref& reduction) {
   const Ref sorted =
       sorted_elements(context.state, context.infos(), elements_of(object));
   const Ref list = Ref::steal(PySequence_List(sorted.get()));
   const Ref arguments = Ref::steal(PyTuple_Pack(1, list.get()));
-  return Ref::steal(PyTuple_Pack(3, PyTuple_GET_ITEM(answer.get(), 0), arguments.get(),
-                                 PyTuple_GET_ITEM(answer.get(), 2)));
+  return Ref::steal(PyTuple_Pack(3, PyTuple_GET_ITEM(reduction.get(), 0),
+                                 arguments.get(),
+                                 PyTuple_GET_ITEM(reduction.get(), 2)));
 }
 
 // The top-level package in the __module__ of an object; empty if it has none.
@@ -89,12 +92,12 @@ bool is_registered_by_library(const State& state, PyObject* object, PyObject* re
 
 // Reduces an object whose class has replaced its __slots__, as if __slots__ still had
 // the names of the slots. Throws the current error if it has another cause.
-Ref answer_by_members(const State& state, PyObject* object) {
+Ref reduction_by_members(const State& state, PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PyError();
   const Ref failure = take_error();
-  Ref answer = steal_unless(PyExc_TypeError,
-                            PyObject_CallOneArg(state.reduce_by_members.get(), object));
-  if (answer && answer.get() != Py_None) return answer;
+  Ref reduction = steal_unless(
+      PyExc_TypeError, PyObject_CallOneArg(state.reduce_by_members.get(), object));
+  if (reduction && reduction.get() != Py_None) return reduction;
   restore_error(failure);
   throw PyError();
 }
@@ -116,9 +119,9 @@ bool is_of_pandas(EncodeContext& context) {
   return false;
 }
 
-// The answer of the array plan for an array that shares memory; null for all other
-// objects. Without a plan, adds the array to the arrays for the plan.
-Ref array_answer(EncodeContext& context, PyObject* object) {
+// The reduction that the array plan gives for an array that shares memory; null for all
+// other objects. Without a plan, adds the array to the arrays for the plan.
+Ref array_reduction(EncodeContext& context, PyObject* object) {
   if (!is_array(object) || is_of_pandas(context)) return {};
   if (PyObject* plan = context.options.array_plan) {
     return ArrayViews::planned_form(plan, object);
@@ -130,7 +133,7 @@ Ref array_answer(EncodeContext& context, PyObject* object) {
 Ref reduce(EncodeContext& context, PyObject* object) {
   const State& state = context.state;
   if (context.hooks().replace != nullptr) {
-    // (policy, answer) for an object that is replaced; None for all others.
+    // (policy, reduction) for an object that is replaced; None for all others.
     const Ref choice = call(context.hooks().replace, object);
     if (choice.get() != Py_None) {
       context.record_substitution(object, text_of(PyTuple_GET_ITEM(choice.get(), 0)));
@@ -151,14 +154,15 @@ Ref reduce(EncodeContext& context, PyObject* object) {
     return name;
   }
   if (reducer) return call(reducer.get(), object);
-  if (Ref answer = array_answer(context, object)) return answer;
+  if (Ref reduction = array_reduction(context, object)) return reduction;
   const Ref copy = copy_in_order(state, object);
   Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
-  Ref answer = Ref::steal_or_null(PyObject_CallMethodOneArg(
+  Ref reduction = Ref::steal_or_null(PyObject_CallMethodOneArg(
       copy ? copy.get() : object, state.names.reduce_ex.get(), protocol.get()));
-  if (!answer) answer = answer_by_members(state, object);
-  return lists_elements(state, object) ? with_sorted_elements(context, object, answer)
-                                       : answer;
+  if (!reduction) reduction = reduction_by_members(state, object);
+  return lists_elements(state, object)
+             ? with_sorted_elements(context, object, reduction)
+             : reduction;
 }
 
 // Whether a class in Python overrides __class__, as proxies and mocks do.
@@ -173,8 +177,8 @@ bool overrides_class_attribute(const State& state, PyTypeObject* type) {
 }  // namespace
 
 void describe_reduced(EncodeContext& context, PyObject* object, Plan& plan) {
-  const Ref answer = reduce(context, object);
-  describe_answer(context, object, answer.get(), plan);
+  const Ref reduction = reduce(context, object);
+  describe_reduction(context, object, reduction.get(), plan);
 }
 
 // For exceptions the reducer of BaseException; else that of the exact type, found by

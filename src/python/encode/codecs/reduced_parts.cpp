@@ -1,6 +1,6 @@
-// Writes a reducer's answer as a node: a name, or a callable with its arguments, state,
-// items and pairs. The checks and their messages are those of pickle. Tested by
-// tests/python/kinds/test_reduce.py.
+// Writes a reduction, the result of a reducer, as a node: a name, or a callable with
+// its arguments, state, items and pairs. The checks and their messages are those of
+// pickle. Tested by tests/python/kinds/test_reduce.py.
 
 #include "python/encode/codec.h"
 #include "python/encode/plain_writer.h"
@@ -14,28 +14,28 @@ namespace {
 
 using wire::NodeTag;
 
-// The parts of a reducer's answer; all borrowed from the answer.
-struct Reduced {
+// The parts of a reduction; all borrowed from it.
+struct ReductionParts {
   PyObject *callable, *arguments;
-  PyObject *state, *items, *pairs, *setter;  // None if the answer has no such part.
+  PyObject *state, *items, *pairs, *setter;  // None if the reduction has no such part.
 };
 
 std::string name_of_type(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
 // The messages are those of pickle, which people search for.
-Reduced take_apart(EncodeContext& context, PyObject* answer) {
-  if (!PyTuple_Check(answer)) {
+ReductionParts split_reduction(EncodeContext& context, PyObject* reduction) {
+  if (!PyTuple_Check(reduction)) {
     context.fail("__reduce__ must return a string or tuple, not " +
-                 name_of_type(answer));
+                 name_of_type(reduction));
   }
-  const Py_ssize_t size = PyTuple_GET_SIZE(answer);
+  const Py_ssize_t size = PyTuple_GET_SIZE(reduction);
   if (size < 2 || size > 6) {
     context.fail("tuple returned by __reduce__ must contain 2 through 6 elements");
   }
   const auto part = [&](Py_ssize_t i) {
-    return i < size ? PyTuple_GET_ITEM(answer, i) : Py_None;
+    return i < size ? PyTuple_GET_ITEM(reduction, i) : Py_None;
   };
-  Reduced parts{part(0), part(1), part(2), part(3), part(4), part(5)};
+  ReductionParts parts{part(0), part(1), part(2), part(3), part(4), part(5)};
   const auto demand = [&](const char* position, bool fits, const char* wanted,
                           PyObject* given) {
     if (fits) return;
@@ -57,8 +57,8 @@ Reduced take_apart(EncodeContext& context, PyObject* answer) {
 }
 
 // Checks the arguments of __newobj__ and __newobj_ex__ as pickle does.
-void demand_class_first(EncodeContext& context, PyObject* object, const Reduced& parts,
-                        const std::string& name) {
+void demand_class_first(EncodeContext& context, PyObject* object,
+                        const ReductionParts& parts, const std::string& name) {
   const Py_ssize_t count = PyTuple_GET_SIZE(parts.arguments);
   if (name == "__newobj_ex__" && count != 3) {
     context.fail("__newobj_ex__ expected 3 arguments, got " + std::to_string(count));
@@ -103,10 +103,10 @@ void plan_array(PyObject* tuple, Py_ssize_t first,
 }
 
 void plan_arguments(PyObject* tuple, Py_ssize_t first, Plan& plan) {
-  plan_array(tuple, first, Label::of_place, "argument", plan);
+  plan_array(tuple, first, Label::of_numbered, "argument", plan);
 }
 
-void plan_state(const Reduced& parts, Plan& plan) {
+void plan_state(const ReductionParts& parts, Plan& plan) {
   if (parts.state == Py_None) {
     plan.raw().nil();
   } else if (PyDict_CheckExact(parts.state)) {
@@ -124,13 +124,13 @@ void plan_state(const Reduced& parts, Plan& plan) {
   }
 }
 
-void plan_items(const Reduced& parts, Plan& plan) {
+void plan_items(const ReductionParts& parts, Plan& plan) {
   Ref items = parts.items == Py_None ? Ref::steal(PyTuple_New(0))
                                      : Ref::steal(PySequence_Tuple(parts.items));
   plan_array(items.get(), 0, Label::of_index, "", plan);
 }
 
-void plan_pairs(const Reduced& parts, Plan& plan) {
+void plan_pairs(const ReductionParts& parts, Plan& plan) {
   Ref pairs = parts.pairs == Py_None ? Ref::steal(PyTuple_New(0))
                                      : Ref::steal(PySequence_Tuple(parts.pairs));
   plan.raw().map(checked_count(PyTuple_GET_SIZE(pairs.get())));
@@ -145,7 +145,8 @@ void plan_pairs(const Reduced& parts, Plan& plan) {
 }
 
 // Plans an instance that object.__new__ makes, without the __new__ of its class.
-void plan_reconstruction(EncodeContext& context, const Reduced& parts, Plan& plan) {
+void plan_reconstruction(EncodeContext& context, const ReductionParts& parts,
+                         Plan& plan) {
   context.out.node(NodeTag::kObject, parts.setter == Py_None ? 5 : 6);
   plan.add_child(context.state.reconstructor, Label::of_marker("constructor"));
   plan.raw().array(3);
@@ -186,8 +187,8 @@ void plan_new_object(EncodeContext& context, PyObject* arguments, bool is_ex,
 }
 
 // Plans the call of `callable`: the node up to where the object exists.
-void plan_creation(EncodeContext& context, PyObject* object, const Reduced& parts,
-                   Plan& plan) {
+void plan_creation(EncodeContext& context, PyObject* object,
+                   const ReductionParts& parts, Plan& plan) {
   const State& state = context.state;
   PyObject* callable = parts.callable;
   const bool is_ex = callable == state.newobj_ex.get();
@@ -222,9 +223,9 @@ void plan_creation(EncodeContext& context, PyObject* object, const Reduced& part
   plan_arguments(parts.arguments, 0, plan);
 }
 
-void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
+void describe_parts(EncodeContext& context, PyObject* object, PyObject* reduction,
                     Plan& plan) {
-  const Reduced parts = take_apart(context, answer);
+  const ReductionParts parts = split_reduction(context, reduction);
   const int has_id = PySet_Contains(context.state.identified.get(), parts.callable);
   if (has_id < 0) PyErr_Clear();  // waybill's callables are hashable.
   if (has_id > 0) {
@@ -235,8 +236,9 @@ void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
   plan_creation(context, object, parts, plan);
   if (has_id <= 0) {
     plan.mark_creation();
-    plan.allow_early_close(parts.setter == Py_None ? Plan::Early::kReduced
-                                                   : Plan::Early::kReducedWithSetter);
+    plan.allow_early_close(parts.setter == Py_None
+                               ? Plan::EarlyClose::kReduced
+                               : Plan::EarlyClose::kReducedWithSetter);
   }
   plan_state(parts, plan);
   plan_items(parts, plan);
@@ -247,17 +249,17 @@ void describe_parts(EncodeContext& context, PyObject* object, PyObject* answer,
   if (has_id > 0) plan.mark_creation();
 }
 
-// The object and the name in an answer that is a call of getattr with two arguments;
-// null parts for all other answers.
+// The object and the name in a reduction that is a call of getattr with two arguments;
+// null parts for all other reductions.
 struct AttributeCall {
   PyObject* object = nullptr;
   PyObject* name = nullptr;
 };
-AttributeCall attribute_call_in(const State& state, PyObject* answer) {
-  if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) != 2) return {};
-  PyObject* arguments = PyTuple_GET_ITEM(answer, 1);
+AttributeCall attribute_call_in(const State& state, PyObject* reduction) {
+  if (!PyTuple_Check(reduction) || PyTuple_GET_SIZE(reduction) != 2) return {};
+  PyObject* arguments = PyTuple_GET_ITEM(reduction, 1);
   PyObject* builtins = PyModule_GetDict(state.builtins.get());
-  if (PyTuple_GET_ITEM(answer, 0) != raw_get(builtins, state.names.getattr.get()) ||
+  if (PyTuple_GET_ITEM(reduction, 0) != raw_get(builtins, state.names.getattr.get()) ||
       !PyTuple_Check(arguments) || PyTuple_GET_SIZE(arguments) != 2 ||
       !PyUnicode_Check(PyTuple_GET_ITEM(arguments, 1))) {
     return {};
@@ -265,34 +267,34 @@ AttributeCall attribute_call_in(const State& state, PyObject* answer) {
   return {PyTuple_GET_ITEM(arguments, 0), PyTuple_GET_ITEM(arguments, 1)};
 }
 
-// The module and the name by which an answer finds the object: the answer is a name or,
-// if there are modules by value, a call of getattr for a module. Null parts for all
-// other answers.
-GlobalName find_answered_global(EncodeContext& context, PyObject* object,
-                                PyObject* answer) {
+// The module and the name by which a reduction finds the object: it is a name or, if
+// there are modules by value, a call of getattr for a module. Null parts for all other
+// reductions.
+GlobalName find_reduced_global(EncodeContext& context, PyObject* object,
+                               PyObject* reduction) {
   const State& state = context.state;
-  if (PyUnicode_Check(answer)) {
+  if (PyUnicode_Check(reduction)) {
     const Ref module = attribute_or_null(object, state.names.module);
     const bool is_homeless = !module || module.get() == Py_None;
-    GlobalName name = is_homeless ? find_anywhere(state, object, answer)
-                                  : find_global(state, object, module.get(), answer);
+    GlobalName name = is_homeless ? find_anywhere(state, object, reduction)
+                                  : find_global(state, object, module.get(), reduction);
     if (name.module && is_findable(state, name.module.get())) return name;
     PyObject* home = is_homeless ? state.names.main.get() : module.get();
-    return find_unimportable(state, object, home, answer);
+    return find_unimportable(state, object, home, reduction);
   }
   if (!context.by_value.any()) return {};
-  const AttributeCall asked = attribute_call_in(state, answer);
+  const AttributeCall asked = attribute_call_in(state, reduction);
   if (asked.object == nullptr || !PyModule_Check(asked.object)) return {};
   return {Ref::share(asked.object), Ref::share(asked.name)};
 }
 
-// Whether the answer for a method of a C type is the call of getattr that its builtin
+// Whether the reduction for a method of a C type is the call of getattr that its builtin
 // __reduce__ returns. Such a method can be found by name.
-bool is_getattr_on_type(const State& state, PyObject* object, PyObject* answer) {
+bool is_getattr_on_type(const State& state, PyObject* object, PyObject* reduction) {
   if (!PyCFunction_CheckExact(object)) return false;
   // PyCFunction_GET_SELF() is null for a static method, which has its type there.
   const auto* method = reinterpret_cast<PyCFunctionObject*>(object);
-  const AttributeCall asked = attribute_call_in(state, answer);
+  const AttributeCall asked = attribute_call_in(state, reduction);
   return asked.object != nullptr && asked.object == method->m_self &&
          PyUnicode_CompareWithASCIIString(asked.name, method->m_ml->ml_name) == 0;
 }
@@ -305,9 +307,9 @@ bool travels_by_value(EncodeContext& context, PyObject* module) {
 
 }  // namespace
 
-void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
-                     Plan& plan) {
-  if (answer == Py_None && context.hooks().replace != nullptr) {
+void describe_reduction(EncodeContext& context, PyObject* object, PyObject* reduction,
+                        Plan& plan) {
+  if (reduction == Py_None && context.hooks().replace != nullptr) {
     return context.out.nil();  // `replace` drops the object.
   }
   if (is_empty_frozendict(object)) {
@@ -315,29 +317,29 @@ void describe_answer(EncodeContext& context, PyObject* object, PyObject* answer,
         Py_BuildValue("O(O)", Py_TYPE(object), context.state.empty_dict.get()));
     return describe_parts(context, object, call.get(), plan);
   }
-  if (is_getattr_on_type(context.state, object, answer)) {
+  if (is_getattr_on_type(context.state, object, reduction)) {
     const GlobalName name = find_in_type(context.state, object);
     if (name.module) return write_global(context, name);
   }
-  const GlobalName name = find_answered_global(context, object, answer);
+  const GlobalName name = find_reduced_global(context, object, reduction);
   if (name.module && context.extensions.is_extension(name.module.get()) &&
       context.stack.is_within_code()) {
     const Ref later =
         context.extensions.stand_in(object, name.module.get(), name, context.imports());
     return describe_parts(context, object, later.get(), plan);
   }
-  const bool is_name = PyUnicode_Check(answer);
+  const bool is_name = PyUnicode_Check(reduction);
   if (name.module ? travels_by_value(context, name.module.get()) : is_name) {
     if (PyType_Check(object)) return describe_class(context, object, plan);
     const Ref apart = Ref::steal(PyObject_CallFunctionObjArgs(
-        context.state.take_global_apart.get(), object,
-        is_name ? answer : name.path.get(), name.module ? Py_True : Py_False,
+        context.state.reduce_global.get(), object,
+        is_name ? reduction : name.path.get(), name.module ? Py_True : Py_False,
         context.by_value.names(), nullptr));
     return describe_parts(context, object, apart.get(), plan);
   }
   if (is_name) return write_global(context, name);
-  const Ref members = answer_without_class(context, object, answer);
-  describe_parts(context, object, members ? members.get() : answer, plan);
+  const Ref members = reduction_without_class(context, object, reduction);
+  describe_parts(context, object, members ? members.get() : reduction, plan);
 }
 
 }  // namespace waybill::py

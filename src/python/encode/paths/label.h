@@ -37,8 +37,8 @@ struct Label {
     return {Style::kCell, "", Ref::share(name), index};
   }
   static Label of_marker(const char* text) { return {Style::kMarker, text, {}, 0}; }
-  static Label of_place(const char* text, Py_ssize_t index) {
-    return {Style::kPlace, text, {}, index};
+  static Label of_numbered(const char* text, Py_ssize_t index) {
+    return {Style::kNumbered, text, {}, index};
   }
   static Label of_named(const char* text, PyObject* name) {
     return {Style::kNamed, text, Ref::share(name), 0};

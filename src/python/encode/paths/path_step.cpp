@@ -121,7 +121,7 @@ Label label_in_class(PyObject* type, PyObject* name, PyObject* value) {
     return returns_itself ? Label::of_attribute(name)
                           : Label::of_key(".__dict__", name);
   }
-  // The metaclass replaced the value; an enumeration, for example, by a member.
+  // The metaclass may have replaced the value, as an enumeration does by a member.
   const Ref in_member = new_text("_value_");
   if (held != nullptr && has_in_dict(held, in_member.get(), value)) {
     return Label::of_attribute(name, "._value_");
@@ -162,7 +162,7 @@ bool gives_item(PyObject* owner, const Label& label, PyObject* item) {
 }
 
 bool is_argument(const Label& label) {
-  return label.style == Label::Style::kPlace &&
+  return label.style == Label::Style::kNumbered &&
          std::strcmp(label.text, "argument") == 0;
 }
 
@@ -227,7 +227,7 @@ PathStep path_step(const WalkStep* around, const WalkStep& step) {
   }
   return {nullptr, label.style == Label::Style::kKey
                        ? Label::of_named("item", label.name.get())
-                       : Label::of_place("item", label.index)};
+                       : Label::of_numbered("item", label.index)};
 }
 
 }  // namespace waybill::py
