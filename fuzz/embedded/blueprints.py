@@ -1,8 +1,8 @@
 """Object graphs from bytes, for fuzz_round_trip.
 
 Each byte is a step that adds an object to a pool, made of objects in the pool, or
-connects objects of the pool. Any bytes are a blueprint; one that ends early continues with
-zeros.
+connects objects of the pool. Any bytes are a blueprint; one that ends early continues
+with zeros.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class Blueprint:
         return [self.pick() for _ in range(self.byte() % 8)]
 
     def key(self) -> Hashable:
-        """A hashable object; no function, whose order in sets is not fixed."""
+        """A hashable object. Functions are excluded: their order in sets is not
+        fixed."""
         found: Any = self.pick()
         return found if is_plain(found) else self.signed(1)
 
@@ -97,7 +98,9 @@ def is_plain(found: Any) -> bool:
 
 def text(blueprint: Blueprint) -> str:
     data = blueprint.take(2 * (blueprint.byte() % 40))
-    return data.decode("utf-16-le", "surrogatepass" if blueprint.byte() % 2 else "replace")
+    return data.decode(
+        "utf-16-le", "surrogatepass" if blueprint.byte() % 2 else "replace"
+    )
 
 
 def a_range(blueprint: Blueprint) -> range:
@@ -118,7 +121,9 @@ def function(blueprint: Blueprint) -> FunctionType:
     free = template.__code__.co_freevars
     if flags & 8:
         blueprint.cells += [CellType(blueprint.pick()) for _ in free]
-    cells = tuple(blueprint.cells[-1 - i % len(blueprint.cells)] for i in range(len(free)))
+    cells = tuple(
+        blueprint.cells[-1 - i % len(blueprint.cells)] for i in range(len(free))
+    )
     result = FunctionType(
         template.__code__, scope, template.__name__, None, cells or None
     )
@@ -162,7 +167,9 @@ STEPS: tuple[Callable[[Blueprint], Any], ...] = (
     lambda blueprint: SINGLES[blueprint.byte() % len(SINGLES)],
     lambda blueprint: blueprint.picks(),
     lambda blueprint: tuple(blueprint.picks()),
-    lambda blueprint: {blueprint.key(): blueprint.pick() for _ in range(blueprint.byte() % 6)},
+    lambda blueprint: {
+        blueprint.key(): blueprint.pick() for _ in range(blueprint.byte() % 6)
+    },
     lambda blueprint: {blueprint.key() for _ in range(blueprint.byte() % 8)},
     lambda blueprint: frozenset(blueprint.key() for _ in range(blueprint.byte() % 8)),
     lambda blueprint: bytearray(blueprint.take(blueprint.byte() % 16)),

@@ -1,5 +1,5 @@
-// Sends an object graph that a blueprint describes, and receives it: equal, with the same
-// sharing and cycles, the same bytes and the same fingerprint.
+// Sends an object graph that a blueprint describes, and receives it: equal, with the
+// same sharing and cycles, the same bytes and the same fingerprint.
 //
 // Input: a blueprint, see blueprints.py. round_trip.py makes the checks.
 

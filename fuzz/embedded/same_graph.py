@@ -24,7 +24,7 @@ FUNCTION_PARTS = (
 LEAVES = (bool, int, str, bytes, type(None), type(...), type(NotImplemented))
 
 
-class Differs(Exception):
+class GraphDifference(Exception):
     """Two graphs are not equal."""
 
 
@@ -51,11 +51,11 @@ class Comparison:
 
     def demand(self, holds: bool, left: Any, right: Any) -> None:
         if not holds:
-            raise Differs(f"{left!r:.200} differs from {right!r:.200}")
+            raise GraphDifference(f"{left!r:.200} differs from {right!r:.200}")
 
     def record_counterparts(self, left: Any, right: Any) -> bool:
-        """Records that the two are counterparts; true if they were. Raises Differs if
-        either has another counterpart."""
+        """Records that the two are counterparts; true if they were. Raises
+        GraphDifference if either has another counterpart."""
         known = id(left) in self.rights
         self.demand(known == (id(right) in self.lefts), left, right)
         if known:
@@ -102,7 +102,7 @@ class Comparison:
         elif kind is FunctionType:
             self.compare_functions(left, right)
         else:
-            raise Differs(f"no comparison for {kind}; add one here")
+            raise GraphDifference(f"no comparison for {kind}; add one here")
         return None
 
     def compare_cells(self, left: CellType, right: CellType) -> None:
@@ -124,9 +124,15 @@ class Comparison:
             else:
                 self.pending.append((mine, other))
         for name in names_in(left.__code__):
-            held = [side.__globals__.get(name, Differs) for side in (left, right)]
-            self.demand((held[0] is Differs) == (held[1] is Differs), left, right)
-            if held[0] is not Differs:
+            held = [
+                side.__globals__.get(name, GraphDifference) for side in (left, right)
+            ]
+            self.demand(
+                (held[0] is GraphDifference) == (held[1] is GraphDifference),
+                left,
+                right,
+            )
+            if held[0] is not GraphDifference:
                 self.pending.append((held[0], held[1]))
         self.record_counterparts(left.__globals__, right.__globals__)
 
@@ -159,5 +165,5 @@ def names_in(code: CodeType) -> set[str]:
 
 
 def demand_same(left: Any, right: Any) -> None:
-    """Raises Differs, with the first two objects that differ."""
+    """Raises GraphDifference, with the first two objects that differ."""
     Comparison().run(left, right)

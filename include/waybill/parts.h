@@ -80,8 +80,8 @@ std::size_t root_of(const VerifiedEnvelope& envelope);
 // other offsets the result is meaningless. Cost: linear in its bytes in the head.
 Part describe_part(const VerifiedEnvelope& envelope, std::size_t offset);
 
-// The steps to the parts in it, in the order of the payload. Cost: linear in its bytes
-// in the head.
+// The steps from the value at `offset`, as for describe_part(), to the parts directly
+// in it, in the order of the payload. Cost: linear in its bytes in the head.
 std::vector<Step> steps_from(const VerifiedEnvelope& envelope, std::size_t offset);
 
 // A step in path syntax: "['model']", "[3]", ".weights", ".['no name']"; ".values()[3]"

@@ -143,9 +143,10 @@ class KeyRing {
   // kBadSignature otherwise; the detail says whether the envelope is unsigned, signed
   // by an unknown key (with all ids), or altered.
   //
-  // Reads only the last 75 bytes, and those of the head, and hashes the rest; does not
-  // check the form of the envelope. The time depends on the length, on the ids, and for
-  // Ed25519 on public values; for a MAC on nothing else. Cost: one pass over the bytes.
+  // Parses only the last 75 bytes, of the envelope and of its head, and hashes the
+  // rest; does not check the form of the envelope. The time depends on the length, on
+  // the ids, and for Ed25519 on public values; for a MAC on nothing else. Cost: one
+  // pass over the bytes.
   [[nodiscard]] Result<void> check(BytesView envelope) const;
 
  private:

@@ -128,8 +128,8 @@ def _versions_of(modules: Iterable[str]) -> dict[str, str]:
 
 
 def _find_missing(names: Iterable[str], versions: Mapping[str, str] | None) -> set[str]:
-    """The modules among ``names`` that do not exist here; or in the process of which
-    ``versions`` tells: neither in it nor in the standard library."""
+    """The modules among ``names`` that do not exist here; with ``versions``, those that
+    neither its process nor the standard library has."""
     if versions is None:
         search = _Search()
         return {name for name in names if search.missing_part(name)}
@@ -196,7 +196,8 @@ class _Search:
 
 
 def _spec_in(folders: Iterable[str], name: str) -> ModuleSpec | None:
-    """Like PathFinder, which finds namespace packages only in an imported parent."""
+    """Finds a module in folders. Unlike PathFinder, it finds a namespace package whose
+    parent is not imported."""
     from importlib.machinery import ModuleSpec
     from pkgutil import get_importer
 

@@ -65,7 +65,7 @@ class FunctionCalls {
   bool resolve_pending();
 
  private:
-  struct Pending {
+  struct PendingCall {
     ValueId callee;
     std::uint32_t first_argument;  // Into pending_arguments_.
     std::uint32_t positional;
@@ -83,7 +83,7 @@ class FunctionCalls {
   FlowState& states_;
   Escapes& escapes_;
   CodeSummary& summary_;
-  std::vector<Pending> pending_;
+  std::vector<PendingCall> pending_;
   std::vector<ValueId> pending_arguments_;
   std::vector<ValueId> functions_;  // See find_functions().
 };

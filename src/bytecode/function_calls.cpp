@@ -146,7 +146,7 @@ bool FunctionCalls::find_functions(ValueId callee) {
 }
 
 bool FunctionCalls::resolve_pending() {
-  for (const Pending& pending : pending_) {
+  for (const PendingCall& pending : pending_) {
     const auto arguments =
         std::span(pending_arguments_)
             .subspan(pending.first_argument, pending.positional + pending.keywords);

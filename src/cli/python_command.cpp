@@ -38,7 +38,7 @@ constexpr const char* kBootstrap =
     "    sys.exit(5)\n"
     "sys.exit(main())\n";
 
-// A Python, and how it was chosen, in text without quotes.
+// A Python, and how it was chosen: text without quotes, for kBootstrap.
 struct Interpreter {
   std::string program;
   std::string origin;

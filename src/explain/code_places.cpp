@@ -135,7 +135,7 @@ void CodePlaces::add_values(const CodeBodies::Body& body, Index& index) const {
   view.argument_count = argument_count(fields);
   const Result<CodeSummary> summary = summarize(view);
   if (!summary) return;
-  index.next.resize(summary->values.size());
+  index.first_attributes.resize(summary->values.size());
   for (ValueId id = 0; id < summary->values.size(); ++id) {
     const Value& value = summary->values[id];
     index.offsets.push_back(value.offset);
@@ -150,7 +150,7 @@ void CodePlaces::add_values(const CodeBodies::Body& body, Index& index) const {
     } else if (value.kind == Value::Kind::kAttribute) {
       const std::string_view name = at(fields.names, value.index);
       index.attributes.push_back({value.parent, name, value.offset, id});
-      Next& next = index.next[value.parent];
+      FirstAttribute& next = index.first_attributes[value.parent];
       if (next.value == 0) next = {id, name};
     }
   }
@@ -225,8 +225,8 @@ CodePlace CodePlaces::place_of(const CodeUse& use) {
   const Index& index = index_of(use.code);
   CodePlace place = place_of_function(use.code, use.expression);
   // A value precedes its attributes, so the loop ends.
-  for (Next next = index.next[use.values.front()]; next.value != 0;
-       next = index.next[next.value]) {
+  for (FirstAttribute next = index.first_attributes[use.values.front()];
+       next.value != 0; next = index.first_attributes[next.value]) {
     if (place.expression.size() + next.name.size() >= kMaxText) break;
     place.expression += "." + std::string(next.name);
   }

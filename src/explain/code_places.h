@@ -84,7 +84,7 @@ class CodePlaces {
     ValueId value;
   };
   // The first attribute that code reads from a value; 0 if there is none.
-  struct Next {
+  struct FirstAttribute {
     ValueId value = 0;
     std::string_view name;
   };
@@ -92,9 +92,9 @@ class CodePlaces {
   struct Index {
     bool is_built = false;
     std::vector<NamedValue> variables, attributes;
-    std::vector<Next> next;              // Indexed by ValueId.
-    std::vector<ValueId> self;           // The first parameter.
-    std::vector<std::uint32_t> offsets;  // Indexed by ValueId.
+    std::vector<FirstAttribute> first_attributes;  // Indexed by ValueId.
+    std::vector<ValueId> self;                     // The first parameter.
+    std::vector<std::uint32_t> offsets;            // Indexed by ValueId.
     bytecode::CodeLines lines;
   };
 

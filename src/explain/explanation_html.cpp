@@ -121,7 +121,7 @@ class PageData {
     const Holders holders(explanation);
     const Json blockers = data_["blockers"].make_array(explanation.blockers.size());
     for (const Blocker& blocker : explanation.blockers) {
-      const Holders::Found found = holders.find(blocker.path);
+      const Holders::Match found = holders.find(blocker.path);
       const Json row = blockers.append().make_object(11);
       row["part"] = found.part;
       row["isPart"] = found.is_part;

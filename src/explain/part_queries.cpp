@@ -84,7 +84,7 @@ std::size_t Holders::find_child(std::size_t parent, std::string_view path) const
   return 0;
 }
 
-Holders::Found Holders::find(std::string_view path) const {
+Holders::Match Holders::find(std::string_view path) const {
   if (parts_.empty() || !path.starts_with(parts_[0].step)) return {};
   path.remove_prefix(parts_[0].step.size());
   std::size_t part = 0;

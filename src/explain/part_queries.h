@@ -23,12 +23,12 @@ class Holders {
   // The explanation must outlive this. Cost: sorts the parts.
   explicit Holders(const Explanation& explanation);
 
-  struct Found {
+  struct Match {
     std::size_t part = 0;
     bool is_part = false;  // Whether `path` is exactly the path of that part.
   };
   // The part whose path is the longest prefix of `path`; the root if there is none.
-  Found find(std::string_view path) const;
+  Match find(std::string_view path) const;
 
  private:
   // The child of `parent` whose step is the longest prefix of `path`; 0 if there is

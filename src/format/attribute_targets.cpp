@@ -39,7 +39,7 @@ class TargetFinder {
       positions_.push_back({position, positions_.size()});
     }
     std::ranges::sort(positions_, {}, &Position::at);
-    uses_.resize(shared_.size());
+    referents_.resize(shared_.size());
   }
 
   std::vector<AttributeTarget> run() {
@@ -48,14 +48,14 @@ class TargetFinder {
         visit_value();
       } else if (const std::uint64_t number = cursor_.container().annotation.number;
                  number != kNone) {
-        uses_[number].end = end();
+        referents_[number].end = end();
       }
     }
     if (cursor_.reader().failed()) return {};
     std::erase_if(found_, [&](const AttributeTarget& target) {
       return is_entangled(target.number);
     });
-    for (AttributeTarget& target : found_) target.end = uses_[target.number].end;
+    for (AttributeTarget& target : found_) target.end = referents_[target.number].end;
     std::ranges::stable_sort(found_, {}, &AttributeTarget::number);
     return std::move(found_);
   }
@@ -68,17 +68,18 @@ class TargetFinder {
   // The position of an object, or of a reference to it, and the object's number.
   struct Position {
     std::uint64_t at, number;
-    std::uint32_t code_depth = 0;  // For a reference: Use::code_depth of its place.
+    std::uint32_t code_depth = 0;  // For a reference: Referent::code_depth there.
   };
   using Positions = std::vector<Position>;  // In ascending order.
 
-  // A reference target.
-  struct Use {
+  // The target of references.
+  struct Referent {
     std::uint64_t end = 0;  // End of the object.
     // Positions of the first and the last reference to it.
     std::uint64_t first = kNone, last = 0;
-    bool is_code = false;          // A class, a function, or a part of one.
-    std::uint32_t code_depth = 0;  // Code around it, itself included.
+    bool is_code = false;  // A class, a function, or a part of one.
+    std::uint32_t code_depth =
+        0;  // The number of code nodes around it, itself included.
   };
 
   struct Context {
@@ -89,7 +90,7 @@ class TargetFinder {
     std::string_view key{};        // kEntries: the current key.
     bool is_key_text = false;      // The last key was text.
     std::uint64_t number = kNone;  // The number that references to it have.
-    std::uint32_t code_depth = 0;  // See Use::code_depth.
+    std::uint32_t code_depth = 0;  // See Referent::code_depth.
   };
 
   void visit_value() {
@@ -98,12 +99,13 @@ class TargetFinder {
     const std::size_t start = token.offset;
     std::uint64_t number = kNone;
     if (is_reference(token, number)) {
-      uses_[number].first = std::min<std::uint64_t>(uses_[number].first, start);
-      uses_[number].last = std::max<std::uint64_t>(uses_[number].last, start);
+      referents_[number].first =
+          std::min<std::uint64_t>(referents_[number].first, start);
+      referents_[number].last = std::max<std::uint64_t>(referents_[number].last, start);
       references_.push_back({start, number, around.code_depth});
     } else {
       number = number_at(start);
-      if (number != kNone) uses_[number].end = end();
+      if (number != kNone) referents_[number].end = end();
     }
     Kind inner = Kind::kOther;
     if (around.kind != Kind::kOther) {
@@ -169,8 +171,8 @@ class TargetFinder {
     context.code_depth = around.code_depth + (is_own_code ? 1 : 0);
     context.number = number;
     if (number == kNone) return;
-    uses_[number].is_code = is_own_code;
-    uses_[number].code_depth = context.code_depth;
+    referents_[number].is_code = is_own_code;
+    referents_[number].code_depth = context.code_depth;
   }
 
   std::uint64_t end() { return cursor_.reader().offset(); }
@@ -199,14 +201,14 @@ class TargetFinder {
   // refers to objects outside. Nested objects are searched once each; beyond a bound
   // they count as entangled.
   bool is_entangled(std::uint64_t number) {
-    const std::uint64_t start = shared_[number], end = uses_[number].end;
+    const std::uint64_t start = shared_[number], end = referents_[number].end;
     const auto is_inside = [&](std::uint64_t position) {
       return start <= position && position < end;
     };
-    const std::uint32_t code_depth = uses_[number].code_depth;
+    const std::uint32_t code_depth = referents_[number].code_depth;
     for (auto inner = first_after(positions_, start);
          inner != positions_.end() && inner->at < end; ++inner) {
-      const Use& use = uses_[inner->number];
+      const Referent& use = referents_[inner->number];
       if (!spend_step()) return true;
       const bool is_private = is_inside(use.first) && is_inside(use.last);
       if (use.code_depth == code_depth && !is_private) return true;
@@ -215,7 +217,7 @@ class TargetFinder {
          reference != references_.end() && reference->at < end; ++reference) {
       const std::uint64_t to = reference->number;
       if (!spend_step()) return true;
-      if (reference->code_depth == code_depth && !uses_[to].is_code &&
+      if (reference->code_depth == code_depth && !referents_[to].is_code &&
           !is_inside(shared_[to])) {
         return true;
       }
@@ -236,7 +238,7 @@ class TargetFinder {
   Positions references_;              // The positions of references.
   std::size_t next_position_ = 0;     // An index in positions_.
   std::vector<bool> is_replaceable_;  // Indexed by number.
-  std::vector<Use> uses_;             // Indexed by number.
+  std::vector<Referent> referents_;   // Indexed by number.
   std::size_t steps_left_ = 1 << 16;
   std::vector<AttributeTarget> found_;
 };

@@ -187,8 +187,8 @@ bool check_digest_sizes(Reader& reader, BytesView bytes,
 std::size_t size_after_head(std::size_t head_size,
                             std::span<const StoredBuffer> buffers) {
   if (buffers.empty()) return 0;
-  return head_padding(head_size) + buffers.back().offset + buffers.back().stored_length +
-         wire::kBufferTrailer;
+  return head_padding(head_size) + buffers.back().offset +
+         buffers.back().stored_length + wire::kBufferTrailer;
 }
 
 std::size_t buffer_table_bound(std::span<const BufferParts> buffers) {

@@ -85,11 +85,11 @@ class Compressor {
   }
 
  private:
-  struct Free {
+  struct ContextDeleter {
     void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
   };
 
-  std::unique_ptr<ZSTD_CCtx, Free> context_;
+  std::unique_ptr<ZSTD_CCtx, ContextDeleter> context_;
   std::vector<std::uint8_t> block_;
   std::vector<std::uint8_t> frame_;
 };
@@ -216,7 +216,7 @@ bool is_frame_start(BytesView frame, std::size_t content_size) {
          ZSTD_getFrameContentSize(frame.data(), frame.size()) == content_size;
 }
 
-void CompressedBlocks::Free::operator()(ZSTD_DCtx_s* context) const {
+void CompressedBlocks::ContextDeleter::operator()(ZSTD_DCtx_s* context) const {
   ZSTD_freeDCtx(context);
 }
 

@@ -47,7 +47,7 @@ class CompressedBlocks {
   Result<void> finish();
 
  private:
-  struct Free {
+  struct ContextDeleter {
     void operator()(ZSTD_DCtx_s* context) const;
   };
 
@@ -57,7 +57,7 @@ class CompressedBlocks {
   BytesView bytes_;
   std::uint64_t offset_;
   std::size_t at_ = 0;
-  std::unique_ptr<ZSTD_DCtx_s, Free> context_;
+  std::unique_ptr<ZSTD_DCtx_s, ContextDeleter> context_;
   std::vector<std::uint8_t> frame_;
   std::vector<std::uint8_t> shuffled_;
   RowDigest digest_;

@@ -62,7 +62,7 @@ enum class Style : std::uint8_t {
   kGlobal,     // ".__globals__['key']"
   kCell,       // ".__closure__[0].cell_contents"
   kMarker,     // "<text>": Python has no expression for it.
-  kPlace,      // "<text 0>"
+  kNumbered,   // "<text 0>"
   kArgument,   // "<text 0>" of an argument of an object's callable.
   kNamed,      // "<text 'key'>"
 };
@@ -97,7 +97,7 @@ inline std::string spelled(Style style, std::string_view text, std::string_view 
       return cell(number);
     case Style::kMarker:
       return marker(text);
-    case Style::kPlace:
+    case Style::kNumbered:
     case Style::kArgument:
       return marker(text, std::to_string(number));
     case Style::kNamed:

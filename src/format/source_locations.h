@@ -59,7 +59,7 @@ class SourceLocationReader {
   const Section& sources() const { return sources_; }
 
  private:
-  struct Open {
+  struct OpenLocation {
     std::uint64_t left;
     std::string_view file;
     std::uint32_t code;
@@ -84,7 +84,7 @@ class SourceLocationReader {
   std::uint64_t next_key_ = 0;
   std::uint64_t count_ = 0;  // The number of top-level locations.
   std::uint64_t done_ = 0;   // The number of top-level locations that are read.
-  std::vector<Open> open_;
+  std::vector<OpenLocation> open_;
   Section sources_;
 };
 

@@ -121,7 +121,8 @@ bool read_unit(Reader& reader, std::size_t code_count, Sources& sources) {
                        "source units should be in the order of the code section, at "
                        "most one for a body");
   }
-  if (!read_text_range(reader, sources, unit) || !read_encoded_fields(reader, unit)) return false;
+  if (!read_text_range(reader, sources, unit) || !read_encoded_fields(reader, unit))
+    return false;
   sources.units.push_back(std::move(unit));
   return reader.skip_values(more);
 }
@@ -204,10 +205,10 @@ Result<std::string> texts_of(const Sources& sources) {
 
 void write_texts(wire::Writer& out, std::string_view texts) {
   if (texts.size() >= kMinCompressedSize) {
-    struct Free {
+    struct ContextDeleter {
       void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
     };
-    const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
+    const std::unique_ptr<ZSTD_CCtx, ContextDeleter> context(ZSTD_createCCtx());
     if (!context) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, kWindowBits);

@@ -63,7 +63,7 @@ struct PreparedCall::Prefix {
     OtherSections others(state, graph->context().infos(), by_value.get());
     others.fork_from(graph->context().others());
     others.imports.finish();
-    OtherSections::Written written;
+    OtherSections::WrittenSections written;
     Parts parts;
     others.write(state, written, parts);
     head.sections = CachedSections(parts);

@@ -86,10 +86,10 @@ std::vector<std::uint8_t> with_environment(BytesView manifest, PyObject* query) 
 // than resizing a bytes object.
 constexpr std::size_t kMaxStackBytes = 2048;
 
-// Compresses buffers to the places where seal_at() reads them. These are not before the
-// final places in the envelope, which depend on the size of the head: only a bound of
-// this size is known yet. Keeps the GIL, so that buffers do not change after dumps()
-// was called.
+// Compresses buffers into the memory of the envelope, where seal_at() reads them and
+// moves them to their final places. These depend on the size of the head, which may be
+// less than its bound. Keeps the GIL, so that buffers do not change after dumps() was
+// called.
 void compress_in_place(std::span<BufferParts> buffers, int level, std::uint8_t* start) {
   std::size_t place = 0;
   for (BufferParts& buffer : buffers) {
@@ -248,7 +248,7 @@ Ref seal_with(const State& state, GraphEncoder& graph,
   }
   if (!written.has_others())
     return write_with_environment(written.hooks(), parts, write);
-  OtherSections::Written others;
+  OtherSections::WrittenSections others;
   written.others().write(state, others, parts);
   Ref sealed = write_with_environment(written.hooks(), parts, write);
   if (graph.is_head_new())

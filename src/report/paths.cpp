@@ -30,7 +30,7 @@ Link link_in_node(const OpenContainer& node) {
   const std::uint64_t index = node.index();
   if (has_tag(node, NodeTag::kTuple)) return {.style = Style::kIndex, .number = index};
   if (has_tag(node, NodeTag::kSet) || has_tag(node, NodeTag::kFrozenSet)) {
-    return {.style = Style::kPlace, .label = "element", .number = index};
+    return {.style = Style::kNumbered, .label = "element", .number = index};
   }
   const Part* part = node.shape == nullptr ? nullptr : node.shape->part(index);
   if (part == nullptr) return {.style = Style::kMarker, .label = "part"};
@@ -61,7 +61,7 @@ constexpr auto kSteps = std::to_array<RoleSteps>({
     {},                                               // kFields
     {Style::kArgument, "argument"},                   // kArguments
     {Style::kNamed, "argument"},                      // kKeywords
-    {Style::kPlace, "definition"},                    // kDefinitions
+    {Style::kNumbered, "definition"},                 // kDefinitions
     {Style::kIndex, ".__bases__", ".__bases__"},      // kBases
     {Style::kMarker, "state", "<state>"},             // kState
 });
@@ -74,7 +74,7 @@ const RoleSteps& steps_of(ContainerRole role) {
 Link link_to_field(std::uint64_t field) {
   const std::string_view name = function_field_name(field);
   if (!name.empty()) return {.style = Style::kDunder, .label = name};
-  return {.style = Style::kPlace, .label = "field", .number = field};
+  return {.style = Style::kNumbered, .label = "field", .number = field};
 }
 
 // A malformed payload may have a map in the place of a list, and vice versa.

@@ -1,6 +1,6 @@
-// Text from files and the environment is read into memory for secrets only.
-// Tested by tests/trust/keys_test.cpp, and tests/python/untrusted/test_secrets.py,
-// which searches the memory of a process.
+// Text from files and the environment may be a secret, so it is read only into memory
+// for secrets. Tested by tests/trust/keys_test.cpp, and
+// tests/python/untrusted/test_secrets.py, which searches the memory of a process.
 
 #include "trust/key_text.h"
 

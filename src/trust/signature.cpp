@@ -30,8 +30,9 @@ constexpr std::size_t kDigestSize = 2 + sizeof(std::uint64_t);
 constexpr std::size_t kKeyIdAt = 1;
 constexpr std::size_t kSignatureAt = kKeyIdAt + wire::kKeyIdSize;
 
-// Parses the content of the section; nothing if it is not of this algorithm.
-std::optional<SignatureInfo> info_of(BytesView section, SignatureAlgorithm algorithm) {
+// Nothing if the section is not of this algorithm.
+std::optional<SignatureInfo> parse_section(BytesView section,
+                                           SignatureAlgorithm algorithm) {
   if (section.size() != kSignatureAt + signature_size(algorithm) ||
       section[0] != static_cast<std::uint8_t>(algorithm)) {
     return std::nullopt;
@@ -48,7 +49,7 @@ std::optional<SignatureTail> tail_of(BytesView envelope, SignatureAlgorithm algo
   if (envelope.size() < size) return std::nullopt;
   const BytesView tail = envelope.last(size);
   if (tail[0] != kBin8 || tail[1] != size - 2) return std::nullopt;
-  const auto info = info_of(tail.subspan(2), algorithm);
+  const auto info = parse_section(tail.subspan(2), algorithm);
   if (!info) return std::nullopt;
   const std::size_t signed_size = envelope.size() - signature_size(algorithm);
   return SignatureTail{algorithm, info->key, envelope.first(signed_size),
@@ -129,8 +130,10 @@ std::size_t signature_size(SignatureAlgorithm algorithm) {
 std::string to_string(const KeyId& id) { return envelope::hex(id); }
 
 std::optional<SignatureInfo> signature_info(const Envelope& envelope) {
-  const auto info = envelope::info_of(envelope.signature, SignatureAlgorithm::kEd25519);
-  return info ? info : envelope::info_of(envelope.signature, SignatureAlgorithm::kMac);
+  const auto info =
+      envelope::parse_section(envelope.signature, SignatureAlgorithm::kEd25519);
+  return info ? info
+              : envelope::parse_section(envelope.signature, SignatureAlgorithm::kMac);
 }
 
 Result<std::vector<std::uint8_t>> sign(BytesView envelope, const SigningKey& key) {

@@ -98,8 +98,8 @@ TEST(Buffers, AreCheckedByTheirDigests) {
     const std::size_t last = envelope.buffers_offset + row.offset + row.length - 1;
     const Bytes altered = with_byte(bytes, last, 99);
 
-    EXPECT_THAT(open(altered),
-                Fails(ErrorCode::kDigestMismatch, envelope.buffers_offset + row.offset));
+    EXPECT_THAT(open(altered), Fails(ErrorCode::kDigestMismatch,
+                                     envelope.buffers_offset + row.offset));
   }
 }
 

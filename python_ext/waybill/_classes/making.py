@@ -59,8 +59,8 @@ def _maker(metaclass):
     """A callable that makes classes of a metaclass.
 
     Returns the metaclass itself if it was imported and needs no keywords; otherwise a
-    function that calls the methods of its nearest base of that sort. The effects of the
-    other bases at the sender are attributes of the class.
+    function that calls the methods of the nearest base of which both are true. The
+    effects of the other bases at the sender are attributes of the class.
     """
     for base in metaclass.__mro__:
         own = [vars(base).get(name) for name in ("__new__", "__init__")]

@@ -81,8 +81,8 @@ class Survey:
             self.failures.append(Failure(str(name), describe(error)))
             return
         for record in records:
-            # The value of `os.path` in a module's own body depends on the modules of
-            # this process, which says nothing about source that is only compiled.
+            # What a module needs at load, such as `os.path`, is found among the modules
+            # of this process, which tell nothing of source that is only compiled.
             if self.how == IMPORTED or record.time != "load":
                 self.add(record, source)
 

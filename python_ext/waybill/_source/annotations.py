@@ -35,7 +35,8 @@ _VALUE = 1
 
 
 def evaluate_annotations(annotate: Any, unit: Unit) -> dict[str, Any]:
-    """What ``annotate`` returns; the source of annotations that cannot be evaluated."""
+    """The annotations of ``annotate``; those that cannot be evaluated as source
+    text."""
     try:
         return dict(annotate(_VALUE))
     except Exception:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from waybill._source.files import Source
-    from waybill._source.index import Annotated, Index, Place, Scope
+    from waybill._source.index import AnnotatedDefinition, Index, Place, Scope
 
 ANNOTATE_NAME = "__annotate__"
 _FEATURES = {name: flag for name, flag in FEATURES.items() if flag}
@@ -67,7 +67,7 @@ def _function_unit(source: Source, index: Index, place: Place, code: CodeType) -
 
 
 def _annotations_unit(
-    source: Source, index: Index, annotated: Annotated, code: CodeType
+    source: Source, index: Index, annotated: AnnotatedDefinition, code: CodeType
 ) -> Unit:
     """A unit of the header of a function, with ``pass`` for a body."""
     place = annotated.place
@@ -79,7 +79,7 @@ def _annotations_unit(
 
 
 def _class_annotations_unit(
-    source: Source, index: Index, annotated: Annotated, code: CodeType
+    source: Source, index: Index, annotated: AnnotatedDefinition, code: CodeType
 ) -> Unit:
     """A unit of the body of a class reduced to its annotated names.
 

@@ -8,7 +8,7 @@ from types import CodeType
 from waybill._source import limits, quiet, units
 from waybill._source.index import DEFERRED, LAMBDA_NAME
 from waybill._source.units import NoRoomError, UnitError
-from waybill._source.wrapping import Wrapped, wrap
+from waybill._source.wrapping import WrappedUnit, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _relocate(error: SyntaxError, file: str, line_offset: int) -> None:
         error.end_lineno = max(1, error.end_lineno + line_offset)
 
 
-def _find_unit_code(module: CodeType, unit: Unit, wrapped: Wrapped) -> CodeType:
+def _find_unit_code(module: CodeType, unit: Unit, wrapped: WrappedUnit) -> CodeType:
     """The code object of the unit in that of the whole text.
 
     Code of its defaults comes before it in ``co_consts``; code of its type parameters

@@ -44,7 +44,7 @@ class Place(NamedTuple):
     scope: Scope
 
 
-class Annotated(NamedTuple):
+class AnnotatedDefinition(NamedTuple):
     """A function or a class whose annotations have code of their own."""
 
     name: str
@@ -68,7 +68,7 @@ class Index:
     def __init__(self, tree: Any, lambda_lines: list[int], has_super: bool) -> None:
         self.places: dict[tuple[str, int], list[Place]] = {}
         #: By the line of the ``def``, or the first of a class and its decorators.
-        self.annotated: dict[int, list[Annotated]] = {}
+        self.annotated: dict[int, list[AnnotatedDefinition]] = {}
         #: Names that import statements bind at the top level.
         self.imports: set[str] = set()
         self.names_super = has_super and _names_super(tree)
@@ -140,7 +140,7 @@ class Index:
         first = node.body[0]
         end = _first_line(first), first.col_offset
         place = Place(False, node.lineno, end[0], node.col_offset, end[1], scope)
-        found = Annotated(node.name, place, ())
+        found = AnnotatedDefinition(node.name, place, ())
         self.annotated.setdefault(node.lineno, []).append(found)
 
     def _add_annotated_class(self, node: Any, inner: Scope) -> None:
@@ -149,7 +149,7 @@ class Index:
             return
         line = _first_line(node)
         place = Place(False, line, pieces[-1][2], node.body[0].col_offset, 0, inner)
-        found = Annotated(node.name, place, pieces)
+        found = AnnotatedDefinition(node.name, place, pieces)
         self.annotated.setdefault(line, []).append(found)
 
 
@@ -165,7 +165,7 @@ def iterate_annotations(function: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _pieces(body: list[Any], is_conditional: bool) -> Iterator[Any]:
-    """The annotated names in the body of a class, in order; see Annotated."""
+    """The annotated names in the body of a class, in order; see AnnotatedDefinition."""
     for node in body:
         kind = type(node)
         if kind is _ast.AnnAssign and node.simple:

@@ -22,7 +22,7 @@ CLASS_CELLS = frozenset({"__class__", "__classdict__", "__conditional_annotation
 _BLANK = " \t\f"
 
 
-class Wrapped(NamedTuple):
+class WrappedUnit(NamedTuple):
     """A text to compile."""
 
     text: str
@@ -32,7 +32,7 @@ class Wrapped(NamedTuple):
     depth: int
 
 
-def wrap(unit: Unit, first_line: int) -> Wrapped:
+def wrap(unit: Unit, first_line: int) -> WrappedUnit:
     """The text for a unit, padded so that it begins at ``first_line`` if it can."""
     if unit.kind == units.LAMBDA:
         statements, depth = _statements_around(unit, "")
@@ -57,7 +57,7 @@ def wrap(unit: Unit, first_line: int) -> Wrapped:
     text = "\n" * padding + "".join(above) + body + _statements_below(unit)
     # The text of class annotations begins with the line of the class itself.
     is_class = unit.kind == units.CLASS_ANNOTATE
-    return Wrapped(text, padding + len(above) - is_class, depth)
+    return WrappedUnit(text, padding + len(above) - is_class, depth)
 
 
 def indent_of(text: str) -> str:

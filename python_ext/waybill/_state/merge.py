@@ -360,7 +360,7 @@ class Merge:
         serials: dict[bytes, int] = {}
         for merged in (self._repeated.values(), new_classes, received_classes):
             for each in merged:
-                if each.identity in SERIALS:  # Not of classes at home.
+                if each.identity in SERIALS:  # Classes at home have none.
                     serials[each.identity] = SERIALS[each.identity]
         return changes, dropped, serials
 

@@ -71,7 +71,7 @@ class ReceivedClass(NamedTuple):
     def current_baseline(self) -> Baseline | None:
         return TABLE.of(self.identity, self.cls)
 
-    # ---- Of a class whose state in the payload is that of the last payload.
+    # ---- Of a class whose state the last payload had already.
 
     def replace_methods(self, undo: Undo) -> None:
         """Sets the methods of the payload, whose functions use the payload's globals,
@@ -273,8 +273,8 @@ def _change_metadata(
 
 
 def _edited_methods(received: ReceivedClass) -> dict[str, Any]:
-    """Methods whose code a worker has changed, and the home process has not since it
-    sent them. Only these are changed at the home process of a class."""
+    """Methods whose code a worker has changed, and the home process has not since. At
+    the home process, a payload changes no other methods."""
     from waybill._core import has_other_code
 
     found: dict[str, Any] = {}

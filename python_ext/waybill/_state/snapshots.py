@@ -286,8 +286,8 @@ LOST = Snapshot("lost", None)
 
 
 def snapshot_to_keep(snapshot: Snapshot, before: Snapshot | None) -> Snapshot:
-    """The snapshot for the baseline, of this one and the one before; it holds no object
-    that it does not need."""
+    """Which of two snapshots the baseline keeps: this one, stripped of objects that it
+    does not need, or an equal one before it."""
     if snapshot is LOST:
         return before or snapshot
     if snapshot.kind is Kind.METHOD:

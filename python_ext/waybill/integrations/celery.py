@@ -69,7 +69,7 @@ def install(app: Any = None, **options: Any) -> None:
         _patches.wrap(Backend, "prepare_exception", _wrap_prepare_exception)
         _patches.wrap(Backend, "exception_to_python", _wrap_exception_to_python)
         signals.worker_init.connect(_prepare_worker)
-        # Spawned processes, unlike forked ones, lack the changes of the first.
+        # Spawned processes, unlike forked ones, lack the changes of their parent.
         signals.worker_process_init.connect(_prepare_worker)
     if app is not None and app not in _settings:
         _settings[app] = _apply_settings(app.conf)
@@ -234,7 +234,8 @@ def _reduce_failure(failure: Any) -> tuple[Any, ...]:
 
 
 class _WithFallback:
-    """A payload with a fallback: a worker's main process may lack modules of others."""
+    """A payload with a fallback: the main process of a worker may lack modules that its
+    child processes have."""
 
     def __init__(self, obj: object, fallback: Fallback) -> None:
         self._parts = pickle.payload(obj), fallback

@@ -21,8 +21,8 @@ namespace waybill::py {
 std::span<const char* const> function_attributes_of(const State& state,
                                                     PyObject* attribute);
 
-// Whether an attribute is a function, or one of these wrappers (or of a type derived
-// from them) that wraps functions only. `depth`: of wrappers around it.
+// Whether an attribute is a function, or a wrapper of such a type, or of one derived
+// from it, that holds functions only. `depth`: the number of wrappers around it.
 bool is_method(const State& state, PyObject* attribute, int depth = 0);
 
 // Whether two methods of one type run different code.

@@ -77,10 +77,10 @@ class Recipe {
                                       const VerifiedEnvelope& envelope,
                                       std::span<const Node> nodes);
 
-  // Builds the functions. `modules`: by number of import, those needed at load.
-  // `objects`: the classes, by number of the node; receives the objects of all nodes,
-  // and after them the other saved ones. False if a module no longer has a name in its
-  // dict. Throws PyError: MemoryError.
+  // Builds the functions. `modules`: those needed at load, by number of import.
+  // `objects` holds the classes at the numbers of their nodes, and receives the
+  // functions and, after all nodes, the other saved objects. False if a name is gone
+  // from the dict of a module. Throws PyError: MemoryError.
   bool run(const State& state, std::span<const Ref> modules,
            std::vector<Ref>& objects) const;
   // The number of the object at a position; std::nullopt if there is no object.

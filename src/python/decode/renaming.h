@@ -38,8 +38,8 @@ class Renaming {
   // `error`: the reason why the module cannot be imported.
   Ref moved_module(PyObject* name, PyObject* error) const;
   Name moved_name(PyObject* module, PyObject* path) const;
-  // Record that a name was found at its new place. The payload may mean other objects
-  // once the old name exists here.
+  // Record that a name was found at its new place; then the result must not be cached,
+  // since the old name may exist here later.
   void record_moved_module(PyObject* name, PyObject* moved);
   void record_moved_name(PyObject* module, PyObject* path, const Name& moved);
   bool has_used_moves() const { return has_used_moves_; }

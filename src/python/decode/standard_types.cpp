@@ -19,7 +19,7 @@ namespace waybill::py {
 
 namespace {
 
-enum class Accepts : std::uint8_t {
+enum class Accepted : std::uint8_t {
   kNothing,
   kSmall,       // Up to 64 bytes of text or binary, an int of up to 128 bits, None.
   kText,        // Up to 4096 characters, or kSmall.
@@ -48,15 +48,15 @@ constexpr std::uint64_t kCharacterBytes = 8;
 struct StandardType {
   std::string_view module, name;
   Py_ssize_t max_arguments;
-  std::array<Accepts, 2> accepts;  // The first argument; all others.
-  Accepts state = Accepts::kNothing;
+  std::array<Accepted, 2> accepts;  // The first argument; all others.
+  Accepted state = Accepted::kNothing;
   bool has_items = false;
   bool has_pairs = false;
 };
 
 namespace {
 
-using enum Accepts;
+using enum Accepted;
 
 // `module`: the type's __module__, or the package of that.
 constexpr StandardType kTypes[] = {
@@ -109,7 +109,7 @@ bool is_uuid_state(PyObject* state) {
   return true;
 }
 
-bool accepts(const GraphDecoder& decoder, Accepts what, PyObject* value) {
+bool accepts(const GraphDecoder& decoder, Accepted what, PyObject* value) {
   switch (what) {
     case kNothing:
       return false;
@@ -180,7 +180,7 @@ void demand_arguments(GraphDecoder& decoder, const StandardType& type,
   Py_ssize_t characters = 0;
   for (Py_ssize_t i = 0; fits && i < count; ++i) {
     PyObject* argument = arguments[static_cast<std::size_t>(i)];
-    const Accepts what = type.accepts[i == 0 ? 0 : 1];
+    const Accepted what = type.accepts[i == 0 ? 0 : 1];
     fits = accepts(decoder, what, argument);
     if (PyUnicode_Check(argument)) characters += PyUnicode_GET_LENGTH(argument);
     if (fits) decoder.charge_memory(memory_of(argument));

@@ -1,5 +1,5 @@
-"""What fuzz_round_trip relies on: its comparison sees differences, its blueprints make all
-kinds of objects; and figures of fuzzing add up."""
+"""What fuzz_round_trip relies on: its comparison sees differences, its blueprints make
+all kinds of objects; and figures of fuzzing add up."""
 
 import importlib.util
 import random
@@ -78,7 +78,7 @@ def function(*, default=1, cell=1, scope=1, note=1):
     ],
 )
 def test_comparison_sees_a_difference(left, right):
-    with pytest.raises(same_graph.Differs):
+    with pytest.raises(same_graph.GraphDifference):
         same_graph.demand_same(left, right)
 
 

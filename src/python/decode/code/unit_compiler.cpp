@@ -135,8 +135,9 @@ void UnitCompiler::attach_source(std::size_t body, PyObject* code) const {
 void UnitCompiler::record_source(std::size_t body, CodeInfo& info) const {
   const envelope::SourceUnit& source = unit_at(body);
   if (!info.source) {
-    info.source = std::make_unique<const CodeSource>(CodeSource{
-        std::string(text_of(source)), {source.encoded_fields.begin(), source.encoded_fields.end()}});
+    info.source = std::make_unique<const CodeSource>(
+        CodeSource{std::string(text_of(source)),
+                   {source.encoded_fields.begin(), source.encoded_fields.end()}});
   }
   mark_received_as_source(info);
   // Imports the helper: code that was received with source exists from now on.

@@ -29,8 +29,8 @@ class UnitCompiler {
   // Throws PyError: DecodeError for damaged texts.
   UnitCompiler(const State& state, const Envelope& envelope);
 
-  // The hash of all inputs of compile(): text and fields of the unit, and the body.
-  // Throws PyError if the body has no unit.
+  // The hash of all inputs of compile(): the unit and the body. Throws PyError if the
+  // body has no unit.
   ContentHash key_of(std::size_t body) const;
 
   // The unit of a body as a tuple for waybill._source; None if it has none. Throws
