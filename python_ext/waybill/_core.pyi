@@ -46,8 +46,9 @@ def loads(
     limits: Limits | None = None,
 ) -> Any: ...
 
-#: Options by name, as encode_options() and decode_options() return them. One that is
-#: None or missing has its default. options.h of the extension lists all.
+#: Options by name, as resolve_encode_options() and resolve_decode_options() return
+#: them. One that is None or missing has its default. options.h of the extension lists
+#: all.
 Options = dict[str, Any]
 
 def encode(obj: object, options: Options, /) -> bytes: ...

@@ -87,8 +87,8 @@ class Builder {
     std::size_t unit = 0;
     bool is_start = true;
     for (std::uint32_t i = 0; i < all.size(); ++i) {
-      // An entry's edge may lie in inline caches; it then cuts before the next
-      // instruction.
+      // An edge of an exception entry may lie in inline caches; a block then starts at
+      // the next instruction.
       for (; unit <= all[i].offset / 2; ++unit) is_start = is_start || is_start_[unit];
       if (is_start) {
         if (!flow_.blocks.empty()) flow_.blocks.back().end = i;

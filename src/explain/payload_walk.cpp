@@ -81,7 +81,8 @@ class PartTree {
     part.bytes = bytes;
     part.cost = cost;
     const bool is_listed = is_significant && bytes >= min_bytes_;
-    // Its descendants are not larger and have been merged already, so it is the last.
+    // The descendants of a merged part are not larger and have been merged already, so
+    // it is the last part.
     if (is_listed || open_.empty() || index + 1 != parts_.size()) return;
     parts_.pop_back();
     ++omitted_count_;

@@ -203,8 +203,8 @@ class JsonConverter {
     if (size > squares_left_ / size) {
       return fail(
           ErrorCode::kLimitExceeded,
-          "the ints take too long to write in digits: one has more than 128 KiB, or "
-          "all of them take as much work");
+          "the decimal digits of the ints take too long to compute: one int has more "
+          "than 128 KiB, or several together take as much time");
     }
     squares_left_ -= size * size;
     *content = value.decimal();

@@ -82,7 +82,7 @@ def dumps_with(
     **options: Any,
 ) -> bytes:
     """``dumps`` with other options than engines use; called by the extension."""
-    encoding = encode_options(protocol, **options)
+    encoding = resolve_encode_options(protocol, **options)
     limit = option_value("warn_above", warn_above)
     data = _core.encode(obj, encoding)
     if limit and len(data) > limit:
@@ -98,7 +98,7 @@ def chunks_with(
     **options: Any,
 ) -> list[Buffer]:
     """``dumps`` as a list of consecutive bytes-like objects; see ``encode_chunks``."""
-    encoding = encode_options(protocol, **options)
+    encoding = resolve_encode_options(protocol, **options)
     limit = option_value("warn_above", warn_above)
     chunks = _core.encode_chunks(obj, encoding)
     if limit and (size := size_of(chunks)) > limit:
@@ -123,7 +123,7 @@ def check_protocol(protocol: int | None, buffer_callback: object) -> None:
         raise ValueError("buffer_callback needs protocol >= 5")
 
 
-def encode_options(
+def resolve_encode_options(
     protocol: int | None = None,
     *,
     fix_imports: bool = True,
@@ -162,7 +162,7 @@ def prepare(
             "prepare() takes no buffer_callback: a prepared call has all of its "
             "buffers in its payload"
         )
-    encoding = encode_options(**options)
+    encoding = resolve_encode_options(**options)
     limit = option_value("warn_above", warn_above)
 
     def warn(size: int, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
@@ -174,14 +174,14 @@ def prepare(
 
 def loads_with(data: Buffer, *, copy: bool = True, **options: Any) -> Any:
     """``loads`` with options; called by the extension like ``dumps_with``."""
-    decoding = decode_options(data, **options)
+    decoding = resolve_decode_options(data, **options)
     if copy:
         return _core.decode(data, decoding)
     memory = memoryview(data).cast("B").toreadonly()
     return _core.decode_head(head_of(memory), None, memory, True, decoding)
 
 
-def decode_options(
+def resolve_decode_options(
     data: Buffer | None = None,
     /,
     *,

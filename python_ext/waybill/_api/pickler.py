@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from waybill import _core
 from waybill._api.configuration import option_value
-from waybill._api.functions import decode_options, encode_options, size_of, warn_of_size
+from waybill._api.functions import (
+    resolve_decode_options,
+    resolve_encode_options,
+    size_of,
+    warn_of_size,
+)
 from waybill._modules.by_value import with_registered
 from waybill._streams.files import write_all, write_chunks, writes_synchronously
 from waybill._streams.incoming import IncomingPayload
@@ -44,7 +49,7 @@ class Pickler:
         except AttributeError:
             raise TypeError("file must have a 'write' attribute") from None
         self._takes_chunks = writes_synchronously(self._write)
-        self._options = encode_options(protocol, **options)
+        self._options = resolve_encode_options(protocol, **options)
         self._by_value = option_value("by_value", by_value)
         #: The application field of the payloads from now on.
         self.application = self._options.get("application", b"")
@@ -173,7 +178,7 @@ class Unpickler:
         for name in _CHOSEN_AT_LOAD:
             if name in options:
                 raise TypeError(f"an Unpickler takes {name} from waybill.configure()")
-        self._options = decode_options(**options)
+        self._options = resolve_decode_options(**options)
         #: The objects of each payload so far, by position, and the costs of hashing
         #: some of them; may be passed to another Unpickler.
         self.memo: list[dict[int, object]] = []

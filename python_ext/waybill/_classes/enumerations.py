@@ -50,7 +50,7 @@ _TABLES = (
 # Attributes of members that EnumType sets; a flag caches its complement.
 _MEMBER_ATTRIBUTES = ("_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_")
 
-# Data types for which the value of a member is its content.
+# Data types whose content is the value of the member.
 _SIMPLE = (int, str, bytes, float)
 
 

@@ -105,7 +105,8 @@ def _make_shielded(
 
 
 def _has_room_of_shield(made: Any, bases: tuple[Any, ...]) -> bool:
-    """Whether instances got a dict, or weak references, that no class declares."""
+    """Whether a shield gave instances a dict, or weak references, that no class
+    declares."""
     slots = vars(made).get("__slots__")
     if slots is None:
         return False
@@ -138,7 +139,7 @@ def _fitting_shields(shields: tuple[type, type], base: Any) -> Iterator[Any]:
             return
     try:
         yield made
-    finally:  # Remove it from the subclasses of the base.
+    finally:  # The shield leaves the subclasses of the base.
         try:
             _set_bases(made, (_SHIELDS[1],))
         except TypeError:  # On 3.15 it stays there until it is collected.

@@ -10,7 +10,7 @@ from typing import Any
 #: Attributes in which objects store the function that they call: those of functools
 #: (lru_cache, cached_property, partial), of property, and of classes like them.
 HOLDERS = ("__wrapped__", "func", "fget", "fset", "fdel")
-#: Types of most values of modules; they hold no functions.
+#: Types of most globals of modules; such values hold no functions.
 PLAIN = (str, bytes, int, float, list, tuple, dict, set, types.ModuleType)
 
 

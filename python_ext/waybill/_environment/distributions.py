@@ -102,7 +102,8 @@ class _Cache:
 
     def _search(self, module: str) -> Sequence[metadata.Distribution]:
         top = module.partition(".")[0]
-        # Some distributions have the name of a module of Python: backports.
+        # A distribution may have the name of a module of Python, but does not provide
+        # it.
         if top in sys.stdlib_module_names or top in ("waybill", "__main__"):
             return ()
         # Most distributions have the name of their module; reading all takes long.

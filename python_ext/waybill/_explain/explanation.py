@@ -7,7 +7,7 @@ import os
 import sys
 
 from waybill import _core
-from waybill._api.functions import encode_options
+from waybill._api.functions import resolve_encode_options
 from waybill._api.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ def explain(
     """
     for name in ("protocol", "warn_above"):
         options.pop(name, None)
-    handle = _core.explain(obj, encode_options(**options), progress)
+    handle = _core.explain(obj, resolve_encode_options(**options), progress)
     return Explanation(handle, versions)
 
 

@@ -74,7 +74,7 @@ def make_forward_reference(text, is_argument, module, options):
     if sys.version_info >= (3, 14):  # Compiled on first use.
         return _forward_reference(text, is_argument, module, **options)
     compiled = _compiled_reference(text, is_argument, module, **options)
-    # Each is an object of its own, since it stores its value.
+    # A copy of the cached reference, since each stores its own value.
     made = typing.ForwardRef.__new__(typing.ForwardRef)
     for name in typing.ForwardRef.__slots__:
         setattr(made, name, getattr(compiled, name))

@@ -206,9 +206,9 @@ class Arrived:
     __slots__ = ("_objects",)
 
     def __init__(self, data: bytes) -> None:
-        from waybill._api.functions import decode_options
+        from waybill._api.functions import resolve_decode_options
 
-        options = decode_options(data, code="opaque")
+        options = resolve_decode_options(data, code="opaque")
         history: list[dict[int, object]] = []
         root = _core.decode(data, {**options, "history": history})
         self._objects = {0: root, **history[0]}

@@ -43,7 +43,7 @@ def derive_on_first_use(cls: Any) -> None:
 
 @functools.cache
 def _placeholders() -> tuple[Any, Any, Any]:
-    """pydantic's placeholders for schemas, for validators and the like, for
+    """pydantic's placeholders: for schemas, for validators and serializers, for
     attributes."""
     from pydantic._internal import _mock_val_ser, _utils
 

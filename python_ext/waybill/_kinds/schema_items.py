@@ -28,7 +28,8 @@ def reduce_schema_item(obj: Any) -> Any:
     given = _without_computed(type(obj), dict(state or {}, **slots))
     options = given.get("dialect_options", {}).values()
     if not any(getattr(option, "_non_defaults", None) for option in options):
-        given.pop("dialect_options", None)  # Only a dialect has read the defaults.
+        # It has only defaults, which a dialect adds when it reads them.
+        given.pop("dialect_options", None)
     if _NUMBER in given:
         del given[_NUMBER]
         rank = _rank_in_table(obj)

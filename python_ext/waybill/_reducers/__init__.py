@@ -17,7 +17,7 @@ from waybill._classes import declarative
 def _reduce_property(obj):
     if _has_own_reduction(obj):
         return obj.__reduce_ex__(5)
-    # property stores the doc of a subclass's instance in its dict.
+    # For an instance of a subclass, property stores the doc in the instance's dict.
     doc = _DOC_OF_PROPERTY.__get__(obj)
     parts = obj.fget, obj.fset, obj.fdel, doc
     state = getattr(obj, "__dict__", None)

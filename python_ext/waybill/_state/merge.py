@@ -73,7 +73,7 @@ class Merge:
         self._resets, self._side = resets, side
         self._received: dict[bytes, ReceivedClass] = {}
         self._new: dict[bytes, NewClass] = {}
-        #: Those whose state is that of the last payload.
+        #: Classes whose state the last payload had already.
         self._repeated: dict[bytes, ReceivedClass] = {}
         self._modules: ReceivedModules | None = None
         #: Enumerations, by id, with the members that this payload has added to them.

@@ -12,7 +12,7 @@ import stat
 
 from waybill import _core
 from waybill._api.configuration import OPTIONS, option_value
-from waybill._api.functions import chunks_with, decode_options, head_of, size_of
+from waybill._api.functions import chunks_with, head_of, resolve_decode_options, size_of
 from waybill._api.load_options import load_options_of
 from waybill._streams.incoming import IncomingPayload, blocking_error
 from waybill._streams.progress import Reporter, ReportingReader, split_chunks
@@ -122,7 +122,9 @@ def loads_stored(data: Buffer, stored: list[Buffer] | None, **options: Any) -> A
     """``loads`` of a payload whose head and stored buffers were read separately."""
     if stored is None:
         return _core.loads(data, **options)
-    return _core.decode_head(data, stored, None, True, decode_options(**options))
+    return _core.decode_head(
+        data, stored, None, True, resolve_decode_options(**options)
+    )
 
 
 def _map(
@@ -134,7 +136,7 @@ def _map(
         raise ValueError("check must be 'now' or 'never'")
     with open(path, "rb", buffering=0) as file:
         memory = map_file(file, mode is not True)
-    decoding = decode_options(memory, **options)
+    decoding = resolve_decode_options(memory, **options)
     return _core.decode_head(head_of(memory), None, memory, check == "now", decoding)
 
 

@@ -7,7 +7,7 @@ import io
 import os
 
 from waybill import _core
-from waybill._api.functions import decode_options, head_of
+from waybill._api.functions import head_of, resolve_decode_options
 from waybill._streams.files import map_file
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ class _OpenFile:
         given: dict[str, Any],
     ) -> None:
         self._memory = map_file(file, False)
-        options = decode_options(self._memory, **given)
+        options = resolve_decode_options(self._memory, **given)
         self._file = file if copies else None
         if not copies:
             file.close()

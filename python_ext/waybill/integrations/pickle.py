@@ -32,7 +32,7 @@ from waybill._api.errors import EncodeError
 from waybill._api.functions import (
     check_protocol,
     dumps_with,
-    encode_options,
+    resolve_encode_options,
     warn_of_size,
 )
 from waybill._modules.by_value import with_registered
@@ -252,7 +252,7 @@ def _options_with_hooks(
 ) -> dict[str, Any]:
     """The options of ``encode``."""
     return {
-        **encode_options(buffer_callback=buffer_callback),
+        **resolve_encode_options(buffer_callback=buffer_callback),
         "reducer_override": reducer_override,
         "dispatch_table": dispatch_table,
         "by_value": modules_by_value(),

@@ -219,7 +219,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
           value_decoder.is_complete() && value_decoder.offset() == end;
       return is_sound && rebind_methods(objects) ? value_decoder.take_value() : Ref();
     }
-    // Code that runs while the value is built may use methods.
+    // Code that runs while the value is built may use methods that are not rebound yet.
     reuses_definitions = rebound_classes_.empty();
   }
   if (!prefix_->check_value(value_decoder.longest_part())) return {};

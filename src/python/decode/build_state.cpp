@@ -9,7 +9,7 @@
 namespace waybill::py {
 
 void BuildState::fill_holes(Frame& frame) {
-  if (!frame.has_places() || std::exchange(frame.are_holes_filled, true)) return;
+  if (!frame.has_holes() || std::exchange(frame.are_holes_filled, true)) return;
   PyObject* object = frame.object.get();
   PyObject** const items = PySequence_Fast_ITEMS(object);
   for (PyObject*& item : std::span(items, PySequence_Fast_GET_SIZE(object))) {
@@ -19,7 +19,7 @@ void BuildState::fill_holes(Frame& frame) {
 
 void BuildState::hide(Frame& frame) {
   frame.is_hidden = true;
-  if (frame.has_places()) PyObject_GC_UnTrack(frame.object.get());
+  if (frame.has_holes()) PyObject_GC_UnTrack(frame.object.get());
   // Values of the state may refer to the instance, and code that they call may read or
   // set its attributes. So the instance has no attributes until all are complete.
   if (frame.kind == FrameKind::kInstance && frame.slot != kNoSlot &&

@@ -145,7 +145,7 @@ class BuildState {
   // Called once a frame has its last value. Shows a hidden list or tuple to the garbage
   // collector again.
   static void show(const Frame& frame) {
-    if (frame.is_hidden && frame.has_places()) PyObject_GC_Track(frame.object.get());
+    if (frame.is_hidden && frame.has_holes()) PyObject_GC_Track(frame.object.get());
   }
   // Puts an item into a list or tuple, in place of the None that filled a hole.
   static void put_item(const Frame& frame, Py_ssize_t index, Ref item) {

@@ -193,7 +193,7 @@ Ref GraphDecoder::finish_node() {
   }
   if (codec.tag == NodeTag::kSlice && cost.depth > kMaxHashDepth) {
     // Python deallocates nested slices recursively on the C stack.
-    fail(ErrorCode::kLimitExceeded, "more than 1000 slices inside each other");
+    fail(ErrorCode::kLimitExceeded, "slices nested more than 1000 deep");
   }
   if (codec.finish != nullptr && !open.node->replacement && !open.is_opaque) {
     Ref finished = call_codec(codec.finish, open);

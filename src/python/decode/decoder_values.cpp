@@ -282,8 +282,8 @@ bool GraphDecoder::open(Ref& value, const wire::Lead& lead) {
   if (count != 0) {
     if (!demand_room()) return false;
     // References to an open container need its frame.
-    const bool has_places = kind == FrameKind::kList || kind == FrameKind::kTuple;
-    if (has_places && slot == kNoSlot && !is_container_next() && can_batch()) {
+    const bool can_have_holes = kind == FrameKind::kList || kind == FrameKind::kTuple;
+    if (can_have_holes && slot == kNoSlot && !is_container_next() && can_batch()) {
       filled = fill_short(object.get(), count, cost);
     }
   }

@@ -66,7 +66,7 @@ struct Frame {
   // kNode, kAttributes: this process had the class before. kDict: existing names keep
   // their values.
   bool is_existing = false;
-  bool are_holes_filled = false;  // kList, kTuple: empty places hold None.
+  bool are_holes_filled = false;  // kList, kTuple: holes hold None.
   bool is_hidden = false;         // See BuildState::hide().
   bool is_opaque = false;         // `object` is the opaque object of the node.
   bool is_namespace = false;      // kDict: globals of functions, or a module's.
@@ -91,8 +91,8 @@ struct Frame {
   std::unique_ptr<NodeParts> node{};  // kNode
 
   bool is_plain() const { return kind <= FrameKind::kInstance && !is_namespace; }
-  // Whether the object was made with empty places.
-  bool has_places() const {
+  // Whether the object was made with holes for its items.
+  bool has_holes() const {
     return (kind == FrameKind::kList || kind == FrameKind::kTuple) &&
            remaining + position != 0;
   }

@@ -491,7 +491,9 @@ bool GraphDecoder::demand_hashable(PyObject* key, Frame& frame) {
     // Hashing an instance runs its __hash__, also inside a tuple.
     if (!is_verified() && builds_instances_) return stop();
     if (is_verified() && built_.keys.is_strict() && must_defer()) {
-      fail(ErrorCode::kBadReference, "a key or set item inside a tuple in a cycle");
+      fail(ErrorCode::kBadReference,
+           "a key or set item in a tuple that contains itself; max_key_steps cannot "
+           "limit its cost");
     }
   }
   const bool is_set =

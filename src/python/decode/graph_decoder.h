@@ -317,7 +317,7 @@ class GraphDecoder {
   // Refuses a container that would exceed max_depth.
   bool demand_room() {
     return !is_full() || refuse(ErrorCode::kLimitExceeded,
-                                "more containers inside each other than max_depth");
+                                "containers nested deeper than max_depth allows");
   }
   // Whether a container may announce this many values. Each value takes a byte, so no
   // sound payload announces more in total. Without this bound, nested containers that

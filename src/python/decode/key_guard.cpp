@@ -31,7 +31,7 @@ std::size_t initial_size(KeyProbes::Kind kind, std::uint64_t announced) {
 
 constexpr std::uint64_t kComparisonSteps = 8;  // A probe is one step.
 
-// Calls `is_done` for each place that a set or dict of CPython probes for a hash, until
+// Calls `is_done` for each slot that a set or dict of CPython probes for a hash, until
 // it returns true. The order is the same from 3.11 to 3.15 (Objects/dictobject.c,
 // Objects/setobject.c).
 template <typename IsDone>
@@ -51,10 +51,10 @@ void for_each_place(std::size_t mask, Py_hash_t hash, bool is_set,
   }
 }
 
-// The maximum number of visits of one look-up to one place. A hash has 64 bits, of
-// which each jump uses five: they determine the first place and twelve jumps. Later
-// jumps cycle through all places, each once, and reach a free one before they repeat. A
-// set probes nine more places after each, so ten jumps may lead to one place.
+// The maximum number of visits of one look-up to one slot. A hash has 64 bits, of which
+// each jump uses five: they determine the first slot and twelve jumps. Later jumps
+// cycle through all slots, each once, and reach a free one before they repeat. A set
+// probes nine more slots after each, so ten jumps may lead to one slot.
 constexpr std::uint64_t kMaxVisits = 13 + 10;
 
 // ---- Comparisons -------------------------------------------------------------------
@@ -73,10 +73,10 @@ struct Pair {
 //   C = 1                                                 if u is v
 //   C = 1 + size / 64                                     leaves
 //   C = 1 + the sum of C(u[i], v[i])                      tuples, slices
-//   C = 1 + the sum of M(x, y) * (8 + C(y, x)) + places   frozensets: x of u and y of v
+//   C = 1 + the sum of M(x, y) * (8 + C(y, x)) + slots   frozensets: x of u and y of v
 //                                                         that have one hash
 // where M(x, y) is how often the look-up of x in the table of v visits y before it
-// reaches a free place: up to kMaxVisits. So the steps multiply per level, by up to 23
+// reaches a free slot: up to kMaxVisits. So the steps multiply per level, by up to 23
 // times the number of items with one hash. M depends on the tables of both frozensets,
 // so C is defined for pairs. Python stops earlier where items are unequal, or where one
 // is found: it never takes more steps.
@@ -189,7 +189,7 @@ std::uint64_t KeyProbes::compare(const Entry& existing, PyObject* key,
   // Inserting the key into its container raises the RecursionError again.
   if (result < 0) ignore_error(PyExc_RecursionError);
   is_equal = result > 0;
-  return steps * visits_per_place_;
+  return steps * visits_per_slot_;
 }
 
 std::uint64_t KeyProbes::insert(PyObject* key, Py_hash_t hash,
@@ -246,7 +246,7 @@ std::uint64_t KeyProbes::add(PyObject* key, Py_hash_t hash, std::uint64_t before
   const bool is_full = kind_ == Kind::kDict ? used >= table_.size() * 2 / 3
                                             : used * 5 >= (table_.size() - 1) * 3;
   if (is_full) steps = grow();
-  if (before > added_count_++) visits_per_place_ = kMaxVisits;
+  if (before > added_count_++) visits_per_slot_ = kMaxVisits;
   return steps + charged_steps(insert(key, hash, max_steps + kFreeSteps));
 }
 
@@ -273,8 +273,9 @@ KeyGuard::Finding KeyGuard::inspect_closely(PyObject* key, KeyProbes::Kind kind,
 const char* describe(KeyGuard::Finding finding) {
   switch (finding) {
     case KeyGuard::Finding::kTooDeep:
-      return "a key or set item of more than 1000 tuples, or too many frozensets, "
-             "inside each other, which cannot be hashed safely";
+      return "a key or set item with tuples nested more than 1000 deep, or with too "
+             "many "
+             "nested frozensets, which cannot be hashed safely";
     case KeyGuard::Finding::kTooManySteps:
       return "keys or set items that take more steps than max_key_steps allows: they "
              "were chosen to share parts or to collide";

@@ -60,11 +60,11 @@ class KeyProbes {
   KeyProbes(Kind kind, std::uint64_t announced);
 
   // Inserts a key unless an equal one is present, and grows the table if necessary.
-  // Returns the steps beyond kFreeSteps: one for each occupied place that was probed.
-  // A place with an equal hash counts more, since the keys are compared
-  // (Comparison); a comparison of more than `max_steps` steps is not made. `before`:
-  // the keys in the dict or set so far, text and bytes included. Throws PyError for
-  // exceptions of __eq__.
+  // Returns the steps beyond kFreeSteps: one for each occupied slot that was probed. A
+  // slot with an equal hash counts more, since the keys are compared (Comparison); a
+  // comparison of more than `max_steps` steps is not made. `before`: the keys in the
+  // dict or set so far, text and bytes included. Throws PyError for exceptions of
+  // __eq__.
   std::uint64_t add(PyObject* key, Py_hash_t hash, std::uint64_t before,
                     std::uint64_t max_steps);
 
@@ -84,10 +84,10 @@ class KeyProbes {
   std::vector<std::uint32_t> table_;  // Numbers of entries.
   std::vector<Entry> entries_;
   std::uint64_t added_count_ = 0;
-  // The steps of a comparison are multiplied by this. If text takes places too, the
+  // The steps of a comparison are multiplied by this. If text takes slots too, the
   // table of the dict or set may be larger than this one, and a look-up may visit a
-  // place up to kMaxVisits times.
-  std::uint64_t visits_per_place_ = 1;
+  // slot up to kMaxVisits times.
+  std::uint64_t visits_per_slot_ = 1;
 };
 
 // Counts the steps of all keys of one payload.

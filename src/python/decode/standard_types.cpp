@@ -79,7 +79,7 @@ constexpr StandardType kTypes[] = {
     {"uuid", "UUID", 1, {kSmall}, kUuid},
 };
 
-bool is_text_of(PyObject* value, Py_ssize_t max_length) {
+bool is_text_up_to(PyObject* value, Py_ssize_t max_length) {
   return PyUnicode_CheckExact(value) && PyUnicode_GET_LENGTH(value) <= max_length;
 }
 
@@ -87,7 +87,7 @@ bool is_small(PyObject* value) {
   if (value == Py_None || PyBool_Check(value)) return true;
   if (PyLong_CheckExact(value)) return integer_size(value) <= kMaxIntegerBytes;
   if (PyBytes_CheckExact(value)) return PyBytes_GET_SIZE(value) <= kMaxSmallBytes;
-  return is_text_of(value, kMaxSmallBytes);
+  return is_text_up_to(value, kMaxSmallBytes);
 }
 
 bool is_plain_data(PyObject* value) {
@@ -116,9 +116,9 @@ bool accepts(const GraphDecoder& decoder, Accepted what, PyObject* value) {
     case kSmall:
       return is_small(value);
     case kText:
-      return is_small(value) || is_text_of(value, kMaxText);
+      return is_small(value) || is_text_up_to(value, kMaxText);
     case kPart:
-      return is_small(value) || is_text_of(value, kMaxPartsText);
+      return is_small(value) || is_text_up_to(value, kMaxPartsText);
     case kObject:
       return is_small(value) || !is_plain_data(value);
     case kEmpty:

@@ -40,9 +40,9 @@ Ref dict_of_plain_instance(EncodeContext& context, PyObject* object) {
   if (user_reducer(context, type)) return {};
   Ref dict = instance_dict(object);
   if (!dict || !PyDict_CheckExact(dict.get())) return {};
-  // An attribute of the instance hides that of the class. Two references are those of
-  // the instance and of `dict`. A further owner may have sent the dict already, and the
-  // rest of the payload may refer to a dict that the guards of a definition hold.
+  // An attribute of the instance hides that of the class. The instance and `dict` are
+  // two owners. A further owner may have sent the dict already, and the rest of the
+  // payload may refer to a dict that the guards of a definition hold.
   if (overrides_reduction(context.state.names, dict.get()) ||
       Py_REFCNT(dict.get()) > 2) {
     return {};

@@ -20,7 +20,7 @@ MULTIPLE, CONSTANT = 256, 1 << 20  # The constant covers 512 nested values.
 OWN_CODE = {
     *(
         "loads_with",
-        "decode_options",
+        "resolve_decode_options",
         "load_options_of",
         "option_value",
         "option_values",

@@ -149,7 +149,7 @@ def test_slices_inside_each_other_are_refused_before_python_has_to_drop_them():
     # On the C stack, one inside the other.
     slices = (b"\x94" + bombs.NODE + b"\x05\xc0\xc0") * 100_000 + b"\xc0"
 
-    with pytest.raises(waybill.DecodeError, match="1000 slices"):
+    with pytest.raises(waybill.DecodeError, match="slices nested more than 1000"):
         waybill.loads(bombs.sealed(slices))
 
 
@@ -191,7 +191,7 @@ except EOFError:
     ("tag", "tail", "last", "words"),
     [
         (b"\x01", b"", b"\x81%b\x01", "which cannot be hashed safely"),
-        (b"\x05", b"\xc0\xc0", b"%b", "slices inside each other"),
+        (b"\x05", b"\xc0\xc0", b"%b", "slices nested more than 1000 deep"),
     ],
     ids=["tuples", "slices"],
 )

@@ -333,7 +333,7 @@ void set_function_field(GraphDecoder& decoder, PyObject* function,
       if (!PyList_CheckExact(value) ||
           static_cast<std::size_t>(PyList_GET_SIZE(value)) != cells.size()) {
         decoder.fail(ErrorCode::kMalformed,
-                     "more or fewer contents of cells than cells");
+                     "a function with more or fewer cell contents than new cells");
       }
       for (std::size_t i = 0; i < cells.size(); ++i) {
         PyObject* content = PyList_GET_ITEM(value, static_cast<Py_ssize_t>(i));

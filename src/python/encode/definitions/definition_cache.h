@@ -57,7 +57,7 @@ struct Definition {
     std::uint64_t offset;
   };
   // Code whose imports each payload collects anew.
-  struct Flow {
+  struct FlowSource {
     VisitedIndex function;
     Ref code;  // The code of annotations; null: that of the function.
   };
@@ -77,7 +77,7 @@ struct Definition {
   std::vector<Global> globals;
   std::vector<ModuleUse> modules;  // By number.
   std::vector<Ref> module_values;  // Names of the modules that are values.
-  std::vector<Flow> flows;
+  std::vector<FlowSource> flows;
   std::vector<VisitedIndex> code;  // The function of each use of code.
   // By use of code; may be null.
   std::vector<std::shared_ptr<const CodeSource>> sources;

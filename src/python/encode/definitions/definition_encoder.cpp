@@ -124,8 +124,8 @@ void resolve_globals(Definition& definition) {
   });
 }
 
-// Sets functions and sources. The exports have functions in the order of the uses of
-// code. False if they do not match these.
+// Sets functions and sources. False unless the functions among the exports are those of
+// the uses of code, in their order.
 bool set_code(Definition& definition, const CodeSection& code,
               std::span<Unit* const> units) {
   const std::vector<CodeInfo*> uses = code.uses();
@@ -158,7 +158,7 @@ bool set_others(Definition& definition, const OtherSections& others,
       return object_at(units, one.object) == followed.function;
     });
     if (written == definition.exports.end()) return false;
-    Definition::Flow& flow = definition.flows.emplace_back();
+    Definition::FlowSource& flow = definition.flows.emplace_back();
     flow.function = written->object;
     PyObject* code = as_object(followed.info->code);
     if (code != PyFunction_GET_CODE(followed.function)) flow.code = Ref::share(code);
@@ -186,7 +186,8 @@ std::shared_ptr<const Definition> PayloadDefinitions::encode(
     const VisitedObjects& visited = units[i]->visited;
     for (std::uint32_t j = 0; j < visited.size(); ++j) {
       const VisitedObject& one = visited[j];
-      // Refers to objects of definitions that this one needs in any case.
+      // An object of another definition is referred to only if this one needs that
+      // definition anyway.
       const std::optional<Place> defined = defined_place(one.key);
       if (!defined || !needed.has(defined->definition) ||
           std::ranges::find(added, one.key) != added.end()) {

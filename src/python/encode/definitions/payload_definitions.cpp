@@ -131,7 +131,8 @@ class PayloadWriter {
   wire::Writer out_;
   WrittenDefinitions written_;
   std::vector<Place> referents_;
-  std::unordered_map<std::uint64_t, std::uint64_t> numbers_;  // In `referents_`.
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      numbers_;  // Indices in `referents_`.
 };
 
 }  // namespace
@@ -442,7 +443,7 @@ void PayloadDefinitions::register_in(OtherSections& others) {
         others.code.add_source(included.code.back(), *definition.sources[i]);
       }
     }
-    for (const Definition::Flow& flow : definition.flows) {
+    for (const Definition::FlowSource& flow : definition.flows) {
       PyObject* function = object_at(included, flow.function);
       const auto is_use = [&](const Definition::VisitedIndex& index) {
         return object_at(included, index) == function;
