@@ -65,7 +65,8 @@ struct Blocker {
   std::string path;        // The first path that reached it.
   std::string short_path;  // The same from the last variable on.
   bool evaluates = true;
-  // One for each object that refers to it, at most kMaxPaths; and their total number.
+  // A path from each object that refers to it, at most kMaxPaths; and their total
+  // number.
   std::vector<std::string> paths;
   std::uint64_t path_count = 0;
   std::string type;

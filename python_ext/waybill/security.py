@@ -47,7 +47,7 @@ class Limits(NamedTuple):
     max_bytes: int | None = _DEFAULTS[0]
     #: Values in it; each key and each item counts.
     max_values: int | None = _DEFAULTS[1]
-    #: Containers inside containers.
+    #: Levels of nested containers.
     max_depth: int | None = _DEFAULTS[2]
     #: Bytes of one str or bytes.
     max_text: int | None = _DEFAULTS[3]

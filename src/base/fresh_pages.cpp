@@ -47,26 +47,27 @@ void advise_large_pages([[maybe_unused]] void* begin,
 }
 
 FreshPages::FreshPages(std::uint8_t* begin, std::size_t size)
-    : ready_(page_at(begin + kPage - 1, kPage)), end_(page_at(begin + size, kPage)) {
+    : populated_end_(page_at(begin + kPage - 1, kPage)),
+      end_(page_at(begin + size, kPage)) {
 #if defined(__linux__)
   if (size >= kStep) return;
 #endif
-  end_ = ready_;
+  end_ = populated_end_;
 }
 
 void FreshPages::step() {
 #if defined(__linux__)
-  std::uint8_t* const next = std::min(page_at(ready_ + kStep, kStep), end_);
+  std::uint8_t* const next = std::min(page_at(populated_end_ + kStep, kStep), end_);
   const bool is_large = small_steps_ == 0;
   const auto started = std::chrono::steady_clock::now();
-  if (is_large) advise(ready_, next, MADV_HUGEPAGE);
-  if (!advise(ready_, next, kPopulateWrite)) {
+  if (is_large) advise(populated_end_, next, MADV_HUGEPAGE);
+  if (!advise(populated_end_, next, kPopulateWrite)) {
     // An older kernel: the first write populates each page.
-    advise(ready_, end_, MADV_HUGEPAGE);
-    ready_ = end_;
+    advise(populated_end_, end_, MADV_HUGEPAGE);
+    populated_end_ = end_;
     return;
   }
-  ready_ = next;
+  populated_end_ = next;
   if (!is_large) {
     --small_steps_;
   } else if (std::chrono::steady_clock::now() - started > kSlowStep) {

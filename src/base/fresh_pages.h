@@ -30,13 +30,13 @@ class FreshPages {
 
   // Populates all pages before `end`, which the caller writes to next.
   void reach(const std::uint8_t* end) {
-    while (ready_ < end && ready_ < end_) step();
+    while (populated_end_ < end && populated_end_ < end_) step();
   }
 
  private:
   void step();
 
-  std::uint8_t* ready_;  // Pages before this are populated.
+  std::uint8_t* populated_end_;
   std::uint8_t* end_;
   // small_steps_: steps still to take with small pages. next_small_steps_: how many to
   // take after the next slow step with large pages.

@@ -25,10 +25,9 @@ CodeBodies::CodeBodies(const Envelope& envelope) : envelope_(envelope) {
   }
 }
 
-std::string_view CodeBodies::free_variable(std::size_t code,
-                                           std::uint64_t place) const {
-  if (code >= bodies_.size() || place >= bodies_[code].free.size()) return {};
-  return bodies_[code].free[place];
+std::string_view CodeBodies::free_variable(std::size_t code, std::uint64_t cell) const {
+  if (code >= bodies_.size() || cell >= bodies_[code].free.size()) return {};
+  return bodies_[code].free[cell];
 }
 
 std::uint64_t CodeBodies::take(std::uint64_t code) {

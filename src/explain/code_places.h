@@ -34,9 +34,9 @@ class CodeBodies {
   std::size_t size() const { return bodies_.size(); }
   const Body& operator[](std::size_t index) const { return bodies_[index]; }
 
-  // The name of the free variable at index `place` of __closure__; empty if there is
+  // The name of the free variable at index `cell` of __closure__; empty if there is
   // none.
-  std::string_view free_variable(std::size_t code, std::uint64_t place) const;
+  std::string_view free_variable(std::size_t code, std::uint64_t cell) const;
 
   // The bytes of a body and of all code nested in it, except bodies taken before.
   std::uint64_t take(std::uint64_t code);

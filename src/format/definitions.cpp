@@ -11,12 +11,12 @@
 
 namespace waybill::envelope {
 PositionIndex index_positions(std::span<const std::uint64_t> shared) {
-  PositionIndex places;
+  PositionIndex index;
   for (const std::uint64_t position : shared) {
-    places.emplace_back(position, static_cast<std::uint32_t>(places.size()));
+    index.emplace_back(position, static_cast<std::uint32_t>(index.size()));
   }
-  std::ranges::sort(places);
-  return places;
+  std::ranges::sort(index);
+  return index;
 }
 
 bool resolve_value_references(Envelope& envelope,

@@ -57,15 +57,15 @@ class ReferenceScope {
   }
 
   std::size_t size() const { return size_; }
-  std::size_t place_of(std::uint64_t number) const {
-    return places_ == nullptr ? static_cast<std::size_t>(number) : places_[number];
+  std::size_t index_of(std::uint64_t number) const {
+    return indices_ == nullptr ? static_cast<std::size_t>(number) : indices_[number];
   }
 
  private:
   ReferenceScope(const Envelope& envelope, bool is_in_value) {
     const Definitions& definitions = envelope.definitions;
     if (is_in_value) {
-      places_ = definitions.value_shared.data();
+      indices_ = definitions.value_shared.data();
       size_ = definitions.value_shared.size();
     } else {
       size_ = definitions.value == 0 ? envelope.shared.size() : definitions.shared;
@@ -73,7 +73,7 @@ class ReferenceScope {
   }
 
   std::size_t size_ = 0;
-  const std::uint32_t* places_ = nullptr;  // Null: numbers are indices.
+  const std::uint32_t* indices_ = nullptr;  // Null: numbers are indices.
 };
 
 // Whether a token of the payload is a reference to a shared position; sets `number` to
@@ -83,7 +83,7 @@ inline bool is_reference(const Envelope& envelope, const wire::Token& token,
   if (!wire::is_reference(token, number)) return false;
   const auto scope = ReferenceScope::at(envelope, token.offset - origin);
   if (number >= scope.size()) return false;
-  number = scope.place_of(number);
+  number = scope.index_of(number);
   return true;
 }
 inline bool is_reference(const Envelope& envelope, const wire::Token& token,

@@ -480,8 +480,8 @@ bool PayloadCheck::check_reference(Reader& reader, const Token& token, Rule rule
                 " is not below the number of shared positions, " +
                 std::to_string(scope_.size()));
   }
-  const std::size_t place = scope_.place_of(number);
-  if (envelope_.shared[place] >= token.offset - start_) {
+  const std::size_t index = scope_.index_of(number);
+  if (envelope_.shared[index] >= token.offset - start_) {
     return fail("reference " + std::to_string(number) +
                 " is to an object that comes later");
   }
@@ -491,9 +491,9 @@ bool PayloadCheck::check_reference(Reader& reader, const Token& token, Rule rule
                 std::to_string(reference_count_));
   }
   if (number == reference_count_) ++reference_count_;
-  if (meter_ != nullptr && !meter_->add_reference(reader, token.offset, place))
+  if (meter_ != nullptr && !meter_->add_reference(reader, token.offset, index))
     return false;
-  const std::uint8_t tag = target_tags_[place];
+  const std::uint8_t tag = target_tags_[index];
   const bool fits =
       is_object(rule) ||
       (rule == Rule::kNamespace &&
@@ -521,7 +521,7 @@ bool PayloadCheck::skip_short_call(Reader& reader, std::uint64_t count) {
   const std::uint64_t position = reader.offset() - start_;
   const auto is_old = [&](std::uint64_t number) {
     return number < reference_count_ &&
-           envelope_.shared[scope_.place_of(number)] < position;
+           envelope_.shared[scope_.index_of(number)] < position;
   };
   const ShortCall call = short_call_at(reader.rest(), is_old, is_valid_leaf);
   const bool has_target = next_target_ != targets_.size() &&

@@ -100,7 +100,7 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
   prefix->shared_.assign(
       envelope.shared.begin(),
       envelope.shared.begin() + static_cast<std::ptrdiff_t>(definitions.shared));
-  prefix->places_ = index_positions(prefix->shared_);
+  prefix->position_index_ = index_positions(prefix->shared_);
   prefix->object_starts_ = object_starts_in(envelope);
   if (const auto object = find_object_of_value(envelope)) {
     prefix->only_object_ = *object;
@@ -152,8 +152,8 @@ bool VerifiedPrefix::begin(BytesView bytes) {
   envelope.shared.clear();
   return read_shared(reader, envelope.shared) &&
          set_tail_sections(envelope, bytes, reader.offset(), debug_info) &&
-         has_same_definitions() && resolve_value_references(envelope, places_) &&
-         refers_to_objects();
+         has_same_definitions() &&
+         resolve_value_references(envelope, position_index_) && refers_to_objects();
 }
 
 bool VerifiedPrefix::begin_with_buffers(BytesView bytes) {

@@ -58,7 +58,7 @@ class VerifiedPrefix {
   std::vector<std::uint8_t> debug_info_;
   std::vector<std::uint8_t> definitions_;     // All of the payload before the value.
   std::vector<std::uint64_t> shared_;         // Shared positions of the definitions.
-  PositionIndex places_;                      // Index of shared_.
+  PositionIndex position_index_;              // Index of shared_.
   std::vector<std::uint64_t> object_starts_;  // Positions that the value may refer to.
   std::size_t code_uses_ = 0;
   bool has_buffers_ = false;  // Equal for all envelopes with this prefix.

@@ -3,8 +3,8 @@
 Mapping a class replaces its declaration: columns and relationships become attributes
 that refer to mapper, registry and each other, none of which can be sent. The payload
 has the table, the arguments of the relationships, and the related classes; the receiver
-maps the class again. So it does with classes that a registry maps: decorated ones,
-dataclasses, and those mapped to a table by a call.
+maps the class again. It does the same with classes that a registry maps: decorated
+ones, dataclasses, and those mapped to a table by a call.
 
 The sender never imports SQLAlchemy: it is loaded if a class uses it.
 Tested by tests/libraries/test_sqlalchemy.py, tests/libraries/test_derived_of_tables.py.

@@ -253,7 +253,7 @@ class Part:
 
     def __contains__(self, key: object) -> bool:
         if self.shape is not None:
-            raise TypeError("load() the array first")
+            raise TypeError("an array cannot be searched in the file; load() it first")
         return self._step_of(key) is not None
 
     def __repr__(self) -> str:

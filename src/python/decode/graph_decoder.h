@@ -75,10 +75,10 @@ class GraphDecoder {
     scope_ = envelope::ReferenceScope::of_value(envelope);
     built_.positions.pass_to(value);
     for (std::size_t i = 0; i < scope_->size(); ++i) {
-      const std::size_t place = scope_->place_of(i);
-      if (envelope.shared[place] >= value) continue;
-      built_.slots[place].object = object_at(envelope.shared[place]);
-      if (!built_.slots[place].object) return false;
+      const std::size_t index = scope_->index_of(i);
+      if (envelope.shared[index] >= value) continue;
+      built_.slots[index].object = object_at(envelope.shared[index]);
+      if (!built_.slots[index].object) return false;
     }
     return true;
   }
@@ -352,7 +352,7 @@ class GraphDecoder {
   // The slot of a reference in the current scope; null for a bad number.
   const Slot* slot_of_reference(std::uint64_t number) const {
     if (number >= reference_count()) return nullptr;
-    return &built_.slots[scope_ ? scope_->place_of(number) : number];
+    return &built_.slots[scope_ ? scope_->index_of(number) : number];
   }
 
   // ---- Foreign code ----------------------------------------------------------------

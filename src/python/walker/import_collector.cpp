@@ -315,7 +315,8 @@ void ImportCollector::fork_from(const ImportCollector& first) {
 void ImportCollector::finish() {
   if (first_ == nullptr) return follow_flows();
   const bool has_needs = first_->needs_of_code_.has_value();
-  // Without new functions or module values, the functions of `first_` find the same.
+  // Without new functions or module values, the functions of `first_` need the same
+  // modules as before.
   if (!has_needs || !flows_.empty() || escaped_.size() != first_->escaped_.size()) {
     records_uses_ = !has_needs;
     std::vector<std::unique_ptr<FunctionFlow>> later = std::move(flows_);

@@ -137,7 +137,7 @@ def test_buffers_are_numbered_in_their_order():
 
     assert arrived == [b"a", b"b"]
     for payload in second, b"\x92" + first + first:
-        with refused_as("malformed", match="number is not the next"):
+        with refused_as("malformed", match="does not follow that of the one before"):
             waybill.loads(sealed(payload), buffers=buffers)
 
 

@@ -165,31 +165,32 @@ Ref CodeBuilder::next_use(std::size_t body) {
   // object is made. Code of this process is reused: it needs no source.
   const bool lacks_source = cached && has_sources_ &&
                             state_.code_cache.was_received(key) &&
-                            units().adds_source(body, cached.get());
+                            unit_compiler().adds_source(body, cached.get());
   if (cached && !lacks_source) {
     store(body, location, cached);  // The cache may replace it.
     return cached;
   }
   const std::size_t built_before = built_bytes_;
   Ref code = build(body, location);
-  if (has_sources_) units().attach_source(body, code.get());
+  if (has_sources_) unit_compiler().attach_source(body, code.get());
   state_.code_cache.hold(key, code.get(), built_bytes_ - built_before);
   return code;
 }
 
-UnitCompiler& CodeBuilder::units() {
-  if (!units_) units_.emplace(state_, envelope_);
-  return *units_;
+UnitCompiler& CodeBuilder::unit_compiler() {
+  if (!unit_compiler_) unit_compiler_.emplace(state_, envelope_);
+  return *unit_compiler_;
 }
 
 Ref CodeBuilder::foreign_use(std::size_t body, std::size_t number) {
   if (Ref code = find_built(body, number)) return code;
   const Location& location = location_at(number);
-  const CodeKey key = code_key(units().key_of(body), location.file, location.lines);
+  const CodeKey key =
+      code_key(unit_compiler().key_of(body), location.file, location.lines);
   Ref code = state_.code_cache.find(key);
   if (!code) {
-    code = units().compile(body, body_at(body).fields, location.where);
-    state_.code_cache.hold(key, code.get(), units().size_of(body));
+    code = unit_compiler().compile(body, body_at(body).fields, location.where);
+    state_.code_cache.hold(key, code.get(), unit_compiler().size_of(body));
   }
   store(body, number, code);
   return code;
@@ -199,7 +200,7 @@ Ref CodeBuilder::describe_next_use(std::size_t body) {
   const CodeLocation& where = location_at(next_location()).where;
   const envelope::CodeFields& fields = body_at(body).fields;
   return new_tuple({new_text(fields.name), new_text(fields.qualified_name),
-                    signature_of(fields), units().unit_or_none(body),
+                    signature_of(fields), unit_compiler().unit_or_none(body),
                     where.file ? where.file : Ref::share(Py_None),
                     Ref::steal(PyLong_FromUnsignedLong(where.line))});
 }

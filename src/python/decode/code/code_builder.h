@@ -68,7 +68,7 @@ class CodeBuilder {
   static constexpr std::size_t kNoLocation = static_cast<std::size_t>(-1);
 
   void read_locations();
-  UnitCompiler& units();
+  UnitCompiler& unit_compiler();
   // The location of the next use; kNoLocation if it is unknown.
   std::size_t next_location();
   const Location& location_at(std::size_t location) const;
@@ -97,7 +97,7 @@ class CodeBuilder {
   const bool is_foreign_;
   Ref refusal_;
   bool has_sources_ = false;
-  std::optional<UnitCompiler> units_;
+  std::optional<UnitCompiler> unit_compiler_;
   std::vector<Location> locations_;
   std::vector<std::size_t> locations_by_use_;
   std::size_t use_count_ = 0;

@@ -95,7 +95,9 @@ Ref take_buffer(GraphDecoder& decoder, Frame& frame) {
   }
   if (PyLong_AsUnsignedLongLong(frame.part<NodeTag::kBuffer>("number")) !=
       decoder.next_buffer()) {
-    decoder.fail(ErrorCode::kMalformed, "a buffer whose number is not the next");
+    decoder.fail(
+        ErrorCode::kMalformed,
+        "a buffer out of band whose number does not follow that of the one before");
   }
   if (frame.part<NodeTag::kBuffer>("is_readonly") == Py_False) return buffer;
   Ref view = Ref::steal(PyMemoryView_FromObject(buffer.get()));
