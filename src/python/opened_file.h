@@ -85,9 +85,8 @@ class OpenedFile {
   std::optional<PartExtractor> extractor_;
   Check check_;
   std::size_t restrictions_;
-  std::set<std::uint64_t>
-      checked_offsets_;        // Offsets of buffers with a correct digest.
-  std::list<StepList> lists_;  // Cached, the most recent first.
+  std::set<std::uint64_t> checked_offsets_;  // Of buffers with a correct digest.
+  std::list<StepList> lists_;                // Cached, the most recent first.
 };
 
 }  // namespace waybill::py

@@ -68,7 +68,8 @@ class Tracker:
         return found is not None and found is not obj
 
     def _distance_of(self, cls: type) -> int:
-        """How far the id of a class is from its content hash: the sum for its bases.
+        """How far the id of a class is from its content hash: the sum of the distances
+        of its bases.
 
         Classes of equal content and different bases must not share an id.
         """

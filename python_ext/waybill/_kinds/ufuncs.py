@@ -50,7 +50,10 @@ _DICT = vars(types.ModuleType)["__dict__"].__get__
 def _reduce_vectorized(obj):
     functions = [f for f in gc.get_referents(obj) if callable(f)]
     if len(functions) != 1:
-        raise TypeError(f"{obj!r} is not made of one function")
+        raise TypeError(
+            f"{obj!r} is neither in a module nor made of one function, as by "
+            "numpy.frompyfunc"
+        )
     identity = {} if obj.identity is None else {"identity": obj.identity}
     counts = (obj.nin, obj.nout)  # codespell:ignore nin
     return make_ufunc, (functions[0], *counts, identity)

@@ -24,11 +24,11 @@ bool is_container(PyTypeObject* type) {
 
 }  // namespace
 
-template <typename Work>
-void GraphEncoder::walk(PyObject* root, Work work) {
+template <typename Function>
+void GraphEncoder::write_with_paths(PyObject* root, Function write) {
   context_.root = root;
   try {
-    work();
+    write();
   } catch (const PyError&) {
     context_.add_path_to_error();
     throw;
@@ -41,7 +41,7 @@ void GraphEncoder::encode(PyObject* root) {
 }
 
 void GraphEncoder::encode_definition(PyObject* root) {
-  walk(root, [&] {
+  write_with_paths(root, [&] {
     write_value(root);
     run();
     context_.objects.add_to_stream();
@@ -63,7 +63,7 @@ void GraphEncoder::finish_imports() {
 
 void GraphEncoder::encode_first(PyObject* tuple) {
   context_.out.node(NodeTag::kTuple, checked_count(PyTuple_GET_SIZE(tuple)));
-  walk(tuple, [&] {
+  write_with_paths(tuple, [&] {
     push_after_first(tuple);
     write_value(PyTuple_GET_ITEM(tuple, 0));
     run(1);
@@ -77,7 +77,7 @@ void GraphEncoder::encode_rest(const GraphEncoder& first, const CachedHead& head
                                PyObject* tuple) {
   first_head_ = &head;
   context_.fork_from(first.context_);
-  walk(tuple, [&] {
+  write_with_paths(tuple, [&] {
     push_after_first(tuple);
     run();
   });

@@ -90,9 +90,9 @@ class GraphEncoder {
   bool write_container(PyObject* object);
   bool write_set(PyObject* object, wire::NodeTag tag);
 
-  // Calls `work`, which writes `root`, and adds paths to its errors.
-  template <typename Work>
-  void walk(PyObject* root, Work work);
+  // Calls `write`, and adds paths from `root` to its errors.
+  template <typename Function>
+  void write_with_paths(PyObject* root, Function write);
   void push_after_first(PyObject* tuple);
   void pop() {
     context_.stack.pop();
