@@ -69,8 +69,8 @@ void check_verdicts(const Policy& policy) {
   for (const waybill::Rule& rule : policy.rules()) {
     for_each_question(
         [&](Request request, std::string_view module, std::string_view name) {
-          if (!rule.allows || !rule.decides(Request::kCall, module, name)) return;
-          require(request == Request::kCode || rule.decides(request, module, name));
+          if (!rule.allows || !rule.applies_to(Request::kCall, module, name)) return;
+          require(request == Request::kCode || rule.applies_to(request, module, name));
         });
   }
 }

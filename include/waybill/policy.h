@@ -63,8 +63,8 @@ struct Rule {
   NamePattern name;
 
   // Whether the rule applies to the request.
-  bool decides(Request asked, std::string_view asked_module,
-               std::string_view asked_name) const;
+  bool applies_to(Request asked, std::string_view asked_module,
+                  std::string_view asked_name) const;
   // The rule's text: "allow call collections:OrderedDict".
   std::string text() const;
 };

@@ -155,11 +155,11 @@ class Builder {
                       stored.data() + block * words);
     }
     for (int pass = 0; pass < kMaxLivenessPasses; ++pass) {
-      bool changed = false;
+      bool is_changed = false;
       for (auto it = flow_.order.rbegin(); it != flow_.order.rend(); ++it) {
-        changed = propagate_liveness(*it, stored) || changed;
+        is_changed = propagate_liveness(*it, stored) || is_changed;
       }
-      if (!changed) return;
+      if (!is_changed) return;
     }
     flow_.live.assign(flow_.live.size(), ~std::uint64_t{0});
   }
@@ -187,7 +187,7 @@ class Builder {
                           const std::vector<std::uint64_t>& stored) {
     const Block& block = flow_.blocks[index];
     const std::size_t words = flow_.words_per_block;
-    bool changed = false;
+    bool is_changed = false;
     for (std::size_t word = 0; word < words; ++word) {
       std::uint64_t later = 0;
       if (block.next != kNoIndex) later |= flow_.live[block.next * words + word];
@@ -198,10 +198,10 @@ class Builder {
         later |= flow_.live[block.handler * words + word];
       }
       std::uint64_t& live_here = flow_.live[index * words + word];
-      changed = changed || (later & ~live_here) != 0;
+      is_changed = is_changed || (later & ~live_here) != 0;
       live_here |= later;
     }
-    return changed;
+    return is_changed;
   }
 
   const CodeView& code_;

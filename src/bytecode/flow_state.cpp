@@ -28,8 +28,8 @@ void FlowState::begin_pass() {
   overflow_.clear();
   std::replace(marks_.begin(), marks_.end(), Mark::kUnion, Mark::kMarked);
   for (State& state : states_) {
-    state.reached = false;
-    state.visited = false;
+    state.is_reached = false;
+    state.is_visited = false;
     if (passes_ > kMaxPrecisePasses && state.is_loop_head) {
       const auto first = marks_.begin() + static_cast<std::ptrdiff_t>(state.first_slot);
       std::fill_n(first, state.slot_count, Mark::kMarked);
@@ -41,21 +41,21 @@ MergeOutcome FlowState::flow_to(std::uint32_t block, std::span<const ValueId> va
                                 std::uint32_t offset) {
   State& state = states_[block];
   if (!spend(values.size() + 1)) return MergeOutcome::kOverBudget;
-  if (!state.allocated) {
-    state.allocated = true;
+  if (!state.is_allocated) {
+    state.is_allocated = true;
     state.first_slot = slots_.size();
     state.slot_count = values.size();
     slots_.resize(slots_.size() + values.size(), kUnbound);
     marks_.resize(slots_.size(), Mark::kNone);
   }
   if (state.slot_count != values.size()) return MergeOutcome::kUnevenStack;
-  state.is_loop_head = state.is_loop_head || state.visited;
-  const bool first = !state.reached;
-  if (first) state.offset = offset;
-  state.reached = true;
+  state.is_loop_head = state.is_loop_head || state.is_visited;
+  const bool is_first = !state.is_reached;
+  if (is_first) state.offset = offset;
+  state.is_reached = true;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (ignores(block, i)) continue;
-    if (first) {
+    if (is_first) {
       store_first(state, state.first_slot + i, values[i]);
     } else {
       merge(state, state.first_slot + i, values[i]);
@@ -66,8 +66,8 @@ MergeOutcome FlowState::flow_to(std::uint32_t block, std::span<const ValueId> va
 
 void FlowState::flow_to_local(std::uint32_t block, std::size_t local, ValueId value) {
   State& state = states_[block];
-  if (!state.reached || ignores(block, local)) return;
-  state.is_loop_head = state.is_loop_head || state.visited;
+  if (!state.is_reached || ignores(block, local)) return;
+  state.is_loop_head = state.is_loop_head || state.is_visited;
   merge(state, state.first_slot + local, value);
 }
 
@@ -87,7 +87,7 @@ void FlowState::merge(State& state, std::size_t place, ValueId value) {
   if (marks_[place] == Mark::kUnion) return add(here, value);
   // Reading an unbound local raises, so a read sees only the other values.
   if (value == kUnbound || value == kNull) return;
-  if (state.visited) {
+  if (state.is_visited) {
     marks_[place] = Mark::kMarked;
     needs_another_pass_ = true;
   } else if (here == kUnbound || here == kNull) {
@@ -108,7 +108,7 @@ void FlowState::add(ValueId whole, ValueId value) {
 
 std::span<const ValueId> FlowState::visit(std::uint32_t block) {
   State& state = states_[block];
-  state.visited = true;
+  state.is_visited = true;
   return {slots_.data() + state.first_slot, state.slot_count};
 }
 

@@ -49,7 +49,7 @@ class FlowState {
   // Merges a value into a local at the start of `block`, a handler.
   void flow_to_local(std::uint32_t block, std::size_t local, ValueId value);
 
-  bool is_reached(std::uint32_t block) const { return states_[block].reached; }
+  bool is_reached(std::uint32_t block) const { return states_[block].is_reached; }
   // The state at the start of `block`, which counts as visited from now on.
   std::span<const ValueId> visit(std::uint32_t block);
 
@@ -66,9 +66,9 @@ class FlowState {
   struct State {
     std::size_t first_slot = 0;
     std::size_t slot_count = 0;
-    bool allocated = false;
-    bool reached = false;  // In this pass, as is `visited`.
-    bool visited = false;
+    bool is_allocated = false;
+    bool is_reached = false;  // In this pass, as is `is_visited`.
+    bool is_visited = false;
     bool is_loop_head = false;
     std::uint32_t offset = 0;
   };

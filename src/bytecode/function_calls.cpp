@@ -42,16 +42,16 @@ void FunctionCalls::set_part(ValueId function, std::uint32_t part, ValueId value
     return escapes_.add(value);
   }
   const std::uint32_t code = graph_[function].index;
-  const bool keyword = part == kKeywordDefaultsPart;
+  const bool is_keyword = part == kKeywordDefaultsPart;
   const auto order =
-      static_cast<std::uint32_t>(keyword ? PackOrder::kMap : PackOrder::kTuple);
+      static_cast<std::uint32_t>(is_keyword ? PackOrder::kMap : PackOrder::kTuple);
   if (given.index != order) return escapes_.add(value);
   for (std::uint32_t i = 0; i < given.operand_count; ++i) {
     Default entry;
     entry.code = code;
     entry.value = graph_.operands(value)[i];
     if (!escapes_.can_hold_module(entry.value)) continue;
-    if (!keyword) {
+    if (!is_keyword) {
       entry.position = given.operand_count - 1 - i;
     } else {
       const Value& key = graph_[graph_.map_key(value, i)];
@@ -127,7 +127,7 @@ void FunctionCalls::escape_all(std::span<const ValueId> values) {
 bool FunctionCalls::find_functions(ValueId callee) {
   functions_.clear();
   std::vector<ValueId> unions{callee};
-  bool functions_only = true;
+  bool only_functions = true;
   for (std::size_t i = 0; i < unions.size(); ++i) {
     graph_.for_each_in_union(unions[i], [&](ValueId value) {
       const Value::Kind kind = graph_[value].kind;
@@ -138,11 +138,11 @@ bool FunctionCalls::find_functions(ValueId callee) {
       } else if (kind == Value::Kind::kUnion && unions.size() < kMaxUnionsSearched) {
         unions.push_back(value);
       } else {
-        functions_only = false;
+        only_functions = false;
       }
     });
   }
-  return functions_only;
+  return only_functions;
 }
 
 bool FunctionCalls::resolve_pending() {
@@ -150,12 +150,12 @@ bool FunctionCalls::resolve_pending() {
     const auto arguments =
         std::span(pending_arguments_)
             .subspan(pending.first_argument, pending.positional + pending.keywords);
-    const bool functions_only = find_functions(pending.callee);
+    const bool only_functions = find_functions(pending.callee);
     if (!states_.spend(functions_.size() * arguments.size() + 1)) return false;
     for (const ValueId function : functions_) {
       bind(function, arguments.first(pending.positional));
     }
-    escape_all(arguments.subspan(functions_only ? pending.positional : 0));
+    escape_all(arguments.subspan(only_functions ? pending.positional : 0));
   }
   return true;
 }

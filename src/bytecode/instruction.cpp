@@ -48,10 +48,10 @@ class Splitter {
     instruction.offset = static_cast<std::uint32_t>(start);
     if (instruction.can_jump) {
       const std::uint64_t distance = std::uint64_t{argument} * 2;
-      const bool back = row.jump == Jump::kBackward;
+      const bool is_backward = row.jump == Jump::kBackward;
       // A target before the start wraps around to beyond the end: distances have 33
       // bits of 64.
-      const std::uint64_t target = back ? next - distance : next + distance;
+      const std::uint64_t target = is_backward ? next - distance : next + distance;
       if (target >= size_) {
         error = {ErrorCode::kMalformed, start, "a jump leaves the code"};
         return false;

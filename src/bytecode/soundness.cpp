@@ -213,9 +213,9 @@ class Check {
                 std::size_t next, Error& error) {
     const std::uint64_t units = code_.instructions.size() / 2;
     const std::uint64_t from = next / 2;
-    const bool back = row.jump == Jump::kBackward;
-    const std::uint64_t target = back ? from - argument : from + argument;
-    if ((back && argument > from) || target + row.jump_skips >= units) {
+    const bool is_backward = row.jump == Jump::kBackward;
+    const std::uint64_t target = is_backward ? from - argument : from + argument;
+    if ((is_backward && argument > from) || target + row.jump_skips >= units) {
       error = {ErrorCode::kMalformed, start, "a jump leaves the code"};
       return false;
     }

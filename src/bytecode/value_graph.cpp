@@ -117,11 +117,12 @@ bool ValueGraph::add_to_union(ValueId whole, ValueId value) {
     if (links_[at].value == value) return true;
     last = at;
   }
-  const bool full = values_[whole].operand_count >= kMaxAlternatives;
-  if (full && links_[values_[whole].first_operand].value == kUnknownValue) return false;
+  const bool is_full = values_[whole].operand_count >= kMaxAlternatives;
+  if (is_full && links_[values_[whole].first_operand].value == kUnknownValue)
+    return false;
   const auto link = static_cast<std::uint32_t>(links_.size());
-  links_.push_back({full ? kUnknownValue : value, kNoIndex});
-  if (full) {
+  links_.push_back({is_full ? kUnknownValue : value, kNoIndex});
+  if (is_full) {
     // In front, so the next call sees at once that the union is full.
     links_[link].next = values_[whole].first_operand;
     values_[whole].first_operand = link;
@@ -131,7 +132,7 @@ bool ValueGraph::add_to_union(ValueId whole, ValueId value) {
     links_[last].next = link;
   }
   ++values_[whole].operand_count;
-  return !full;
+  return !is_full;
 }
 
 std::span<const ValueId> ValueGraph::operands(ValueId id) const {

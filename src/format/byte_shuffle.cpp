@@ -38,12 +38,12 @@ void transpose(Square& rows) {
   swap_parts<1, 0x00FF00FF00FF00FF>(rows);
 }
 
-// For items of kSize bytes: the number of items in a row of a square, and the bytes of
-// each.
+// For items of kSize bytes: the number of items in a row of a square, and of bytes that
+// the row takes from each item.
 template <std::size_t kSize>
 constexpr std::size_t kItemsPerRow = kSize < kLanes ? kLanes / kSize : 1;
 template <std::size_t kSize>
-constexpr std::size_t kBytesPerRow = kSize < kLanes ? kSize : kLanes;
+constexpr std::size_t kBytesPerItem = kSize < kLanes ? kSize : kLanes;
 
 // Calls `each` with the first item of each square and the first byte in it. Returns the
 // item after the last square.
@@ -61,7 +61,7 @@ template <std::size_t kSize>
 void shuffle_items(BytesView items, std::uint8_t* out) {
   const std::uint8_t* in = items.data();
   const std::size_t count = items.size() / kSize;
-  constexpr std::size_t kBytes = kBytesPerRow<kSize>;
+  constexpr std::size_t kBytes = kBytesPerItem<kSize>;
   std::size_t item = each_square<kSize>(count, [&](std::size_t first, std::size_t at) {
     Square rows{};
     for (std::size_t i = 0; i < kLanes; ++i) {
@@ -89,7 +89,7 @@ template <std::size_t kSize>
 void unshuffle_items(BytesView bytes, std::uint8_t* out) {
   const std::uint8_t* in = bytes.data();
   const std::size_t count = bytes.size() / kSize;
-  constexpr std::size_t kBytes = kBytesPerRow<kSize>;
+  constexpr std::size_t kBytes = kBytesPerItem<kSize>;
   std::size_t item = each_square<kSize>(count, [&](std::size_t first, std::size_t at) {
     Square rows;
     for (std::size_t i = 0; i < kLanes; ++i) {

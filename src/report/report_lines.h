@@ -13,7 +13,7 @@ namespace waybill::envelope {
 // Terminal colours, or nothing.
 class Paint {
  public:
-  explicit Paint(bool on) : on_(on) {}
+  explicit Paint(bool is_on) : is_on_(is_on) {}
   std::string title(std::string_view text) const { return wrap("1", text); }
   std::string name(std::string_view text) const { return wrap("36", text); }
   std::string faint(std::string_view text) const { return wrap("2", text); }
@@ -22,7 +22,7 @@ class Paint {
 
  private:
   std::string wrap(const char* code, std::string_view text) const;
-  bool on_;
+  bool is_on_;
 };
 
 // The text under a key, escaped for terminals; empty if there is none.

@@ -16,7 +16,7 @@ namespace waybill {
 namespace envelope {
 
 std::string Paint::wrap(const char* code, std::string_view text) const {
-  return on_ ? format_text("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  return is_on_ ? format_text("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
 }
 
 std::string text_of(Json model, const char* key) {

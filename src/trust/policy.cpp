@@ -132,8 +132,8 @@ std::string NamePattern::text() const {
   return is_subtree_ ? name_ + std::string(kBelow) : name_;
 }
 
-bool Rule::decides(Request asked, std::string_view asked_module,
-                   std::string_view asked_name) const {
+bool Rule::applies_to(Request asked, std::string_view asked_module,
+                      std::string_view asked_name) const {
   if (asked == Request::kCode || request == Request::kCode) return asked == request;
   if (allows ? asked > request : asked < request) return false;
   const bool uses_name = asked != Request::kImport && request != Request::kImport;
@@ -174,7 +174,7 @@ Result<Policy> Policy::from_text(std::string_view text) {
 Verdict Policy::ask(Request request, std::string_view module,
                     std::string_view name) const& {
   for (const Rule& rule : rules_) {
-    if (rule.decides(request, module, name)) return {rule.allows, &rule};
+    if (rule.applies_to(request, module, name)) return {rule.allows, &rule};
   }
   return {};
 }

@@ -221,7 +221,7 @@ bool PayloadCheck::next_rule(Reader& reader, Frame& frame, Rule& rule) {
 }
 
 bool PayloadCheck::enter_target(Reader& reader, Rule rule) {
-  at_target_ = false;
+  is_target_ = false;
   if (next_target_ == targets_.size() || is_constant(rule)) return true;
   const std::uint64_t position = reader.offset() - start_;
   const std::uint64_t expected = targets_[next_target_].position;
@@ -235,7 +235,7 @@ bool PayloadCheck::enter_target(Reader& reader, Rule rule) {
     meter_->start_target(targets_[next_target_].number, stack_.size());
   }
   ++next_target_;
-  at_target_ = true;
+  is_target_ = true;
   return true;
 }
 
@@ -380,7 +380,7 @@ bool PayloadCheck::check_node(Reader& reader, const Token& token, Rule rule,
       return false;
   }
   if (kind == NodeTag::kStored && !check_stored(reader, token)) return false;
-  if (at_target_) target_tags_[targets_[next_target_ - 1].number] = tag;
+  if (is_target_) target_tags_[targets_[next_target_ - 1].number] = tag;
   if (kind == NodeTag::kObject && skip_short_call(reader, count)) return true;
   if (is_constant(rule)) {
     // CPython recurses over constants when it creates a code object.

@@ -111,7 +111,7 @@ class PayloadCheck {
   std::size_t next_target_ = 0;
   // Tags of reference targets, indexed by number; 0 for values that are not nodes.
   std::vector<std::uint8_t> target_tags_;
-  bool at_target_ = false;  // The current value is a reference target.
+  bool is_target_ = false;  // The current value is a reference target.
   // For the definitions first, then for the value.
   ReferenceScope scope_ = ReferenceScope::of_definitions(envelope_);
   std::uint64_t reference_count_ = 0;  // Distinct references so far.

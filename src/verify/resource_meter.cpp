@@ -1,8 +1,8 @@
 // The estimates are the sizes of objects in CPython 3.11 to 3.15 on 64-bit machines.
-// They include the rounding of the allocator, the free places of hash tables, the old
+// They include the rounding of the allocator, the free slots of hash tables, the old
 // table while one grows, and the decoder's own memory.
-// tests/python/untrusted/test_memory_bound.py compares them with measurements.
-// Tested by tests/verify/limits_test.cpp.
+// tests/python/untrusted/test_memory_bound.py compares them with measurements. Tested
+// by tests/verify/limits_test.cpp.
 
 #include "verify/resource_meter.h"
 

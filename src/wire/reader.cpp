@@ -30,8 +30,8 @@ Reader::Reader(BytesView bytes, const Limits& limits, std::size_t base)
       max_depth_(limits.max_depth) {}
 
 bool Reader::fail(Error error) {
-  if (failed_) return false;
-  failed_ = true;
+  if (has_failed_) return false;
+  has_failed_ = true;
   error_ = std::move(error);
   return false;
 }
@@ -44,7 +44,7 @@ bool Reader::fail_truncated(std::uint64_t wanted, std::string_view what) {
 }
 
 bool Reader::next(Token& token) {
-  if (failed_) return false;
+  if (has_failed_) return false;
   if (at_end()) {
     return fail(ErrorCode::kTruncated, offset(),
                 "the input ends where a value should start");
@@ -70,10 +70,10 @@ bool Reader::next(Token& token) {
   } else if (lead.counts == Counts::kInvalid) {
     return fail(ErrorCode::kMalformed, offset(), "0xc1 is not a msgpack value");
   } else {
-    const bool pairs = lead.counts == Counts::kPairs;
-    token.type = pairs ? TokenType::kMap : TokenType::kArray;
+    const bool is_map = lead.counts == Counts::kPairs;
+    token.type = is_map ? TokenType::kMap : TokenType::kArray;
     token.count = length_of(lead, at);
-    const std::uint64_t items = pairs ? token.count * 2 : token.count;
+    const std::uint64_t items = is_map ? token.count * 2 : token.count;
     if (items > left() - lead.head) return fail_truncated(items, "values");
   }
   position_ += lead.head;
@@ -82,7 +82,7 @@ bool Reader::next(Token& token) {
 }
 
 bool Reader::skip() {
-  if (failed_) return false;
+  if (has_failed_) return false;
   // Values left at each level; small depths stay off the heap.
   constexpr std::size_t kInlineLevels = 32;
   std::uint64_t inline_levels[kInlineLevels];
@@ -139,7 +139,7 @@ bool Reader::skip() {
 }
 
 bool Reader::take(BytesView& bytes, std::uint64_t count) {
-  if (failed_) return false;
+  if (has_failed_) return false;
   if (count > left()) return fail_truncated(count, "bytes");
   bytes = bytes_.subspan(position_, count);
   position_ += count;
@@ -173,11 +173,12 @@ bool Reader::read_any_unsigned(std::uint64_t& value, std::uint64_t max,
                                std::string_view what) {
   Token token;
   if (!next(token)) return false;
-  const bool small = token.type == TokenType::kInteger && token.integer >= 0;
-  if (!small && token.type != TokenType::kUnsigned) {
+  const bool is_integer = token.type == TokenType::kInteger && token.integer >= 0;
+  if (!is_integer && token.type != TokenType::kUnsigned) {
     return fail_type(token, "an unsigned integer", what);
   }
-  value = small ? static_cast<std::uint64_t>(token.integer) : token.unsigned_integer;
+  value =
+      is_integer ? static_cast<std::uint64_t>(token.integer) : token.unsigned_integer;
   if (value > max) {
     return fail(ErrorCode::kMalformed, token.offset,
                 std::string(what) + " is " + std::to_string(value) +
@@ -203,7 +204,7 @@ bool Reader::read_any_binary(BytesView& value, std::string_view what) {
 }
 
 bool Reader::read_node_tag(std::uint8_t& tag) {
-  if (failed_ || values_left_ == 0) return false;
+  if (has_failed_ || values_left_ == 0) return false;
   const std::uint8_t* at = bytes_.data() + position_;
   if (!starts_node(at, bytes_.data() + bytes_.size())) return false;
   tag = at[2];

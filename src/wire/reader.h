@@ -187,7 +187,7 @@ class Reader {
   bool read_binary(BytesView& value, std::string_view what) {
     constexpr std::uint8_t kShortBinary = 0xc4;
     const std::size_t size = left();
-    if (failed_ || size < 2 || bytes_[position_] != kShortBinary ||
+    if (has_failed_ || size < 2 || bytes_[position_] != kShortBinary ||
         bytes_[position_ + 1] > size - 2 || values_left_ == 0) {
       return read_any_binary(value, what);
     }
@@ -198,7 +198,7 @@ class Reader {
   }
   // The next value if it is text of less than 32 bytes, else null.
   std::string_view short_text() const {
-    if (failed_ || at_end() || values_left_ == 0) return {};
+    if (has_failed_ || at_end() || values_left_ == 0) return {};
     const std::uint8_t* at = bytes_.data() + position_;
     const std::size_t length = *at & 0x1f;
     if ((*at & ~0x1f) != 0xa0 || length > left() - 1) return {};
@@ -216,7 +216,7 @@ class Reader {
   // Skips a nil, boolean or number. Returns false, and reads nothing, if the next value
   // is of another type.
   bool skip_scalar() {
-    if (failed_ || at_end() || values_left_ == 0) return false;
+    if (has_failed_ || at_end() || values_left_ == 0) return false;
     const Lead& lead = kLeads[bytes_[position_]];
     if (lead.counts != Counts::kNothing || lead.head > left()) return false;
     position_ += lead.head;
@@ -247,7 +247,7 @@ class Reader {
   // Skips `size` bytes that hold `values` values. Returns false, and reads nothing, if
   // that exceeds the input or max_values.
   bool skip_bytes(std::size_t size, std::size_t values) {
-    if (failed_ || size > left() || values > values_left_) return false;
+    if (has_failed_ || size > left() || values > values_left_) return false;
     position_ += size;
     values_left_ -= values;
     return true;
@@ -266,11 +266,11 @@ class Reader {
   // Replaces a kMalformed error by a more specific one; other errors stay. Returns
   // false.
   bool fail_as(ErrorCode code, std::size_t offset, std::string detail) {
-    if (failed_ && error_.code == ErrorCode::kMalformed) failed_ = false;
+    if (has_failed_ && error_.code == ErrorCode::kMalformed) has_failed_ = false;
     return fail(code, offset, std::move(detail));
   }
 
-  bool failed() const { return failed_; }
+  bool failed() const { return has_failed_; }
   const Error& error() const { return error_; }
   std::size_t offset() const { return base_ + position_; }
   std::size_t left() const { return bytes_.size() - position_; }
@@ -282,7 +282,7 @@ class Reader {
   // next value is another.
   [[gnu::always_inline]] bool read_short(std::uint8_t lead, std::uint8_t mask,
                                          std::size_t width, std::uint64_t& number) {
-    if (failed_ || at_end() || values_left_ == 0) return false;
+    if (has_failed_ || at_end() || values_left_ == 0) return false;
     const std::uint8_t first = bytes_[position_];
     if ((first & ~mask) != lead) return false;
     const std::uint64_t count = first & mask;
@@ -295,7 +295,7 @@ class Reader {
 
   // Whether the lead byte of the next value is less than `byte`.
   bool starts_below(std::uint8_t byte) const {
-    return !failed_ && !at_end() && values_left_ != 0 && bytes_[position_] < byte;
+    return !has_failed_ && !at_end() && values_left_ != 0 && bytes_[position_] < byte;
   }
 
   bool read_any_array(std::uint64_t& count, std::string_view what);
@@ -312,7 +312,7 @@ class Reader {
   std::size_t base_;
   std::size_t values_left_;
   std::size_t max_depth_;
-  bool failed_ = false;
+  bool has_failed_ = false;
   Error error_{};
 };
 

@@ -23,12 +23,12 @@ std::size_t character_length(const std::uint8_t* at, std::size_t left,
   for (std::size_t i = 1; i < length; ++i) {
     if ((at[i] & 0xc0) != 0x80) return 0;
   }
-  const bool overlong =
+  const bool is_overlong =
       (first == 0xe0 && at[1] < 0xa0) || (first == 0xf0 && at[1] < 0x90);
-  const bool beyond = first == 0xf4 && at[1] >= 0x90;
-  const bool surrogate = first == 0xed && at[1] >= 0xa0;
-  if (overlong || beyond) return 0;
-  if (surrogate && surrogates == Surrogates::kRefused) return 0;
+  const bool is_too_large = first == 0xf4 && at[1] >= 0x90;
+  const bool is_surrogate = first == 0xed && at[1] >= 0xa0;
+  if (is_overlong || is_too_large) return 0;
+  if (is_surrogate && surrogates == Surrogates::kRefused) return 0;
   return length;
 }
 

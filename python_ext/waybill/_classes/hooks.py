@@ -10,7 +10,7 @@ from __future__ import annotations
 import types
 
 from waybill._classes.identity import TRACKER
-from waybill._classes.parts import OFFSETS, adds_place
+from waybill._classes.parts import OFFSETS, adds_attribute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ def _has_room_of_shield(made: Any, bases: tuple[Any, ...]) -> bool:
     if slots is None:
         return False
     own = (slots,) if isinstance(slots, str) else tuple(slots)
-    return any(place not in own and adds_place(made, place, bases) for place in OFFSETS)
+    return any(
+        name not in own and adds_attribute(made, name, bases) for name in OFFSETS
+    )
 
 
 def _fitting_shields(shields: tuple[type, type], base: Any) -> Iterator[Any]:

@@ -360,7 +360,7 @@ def _move_slots(cls, own, slots, namespace):
         own = {static: own[static], **own}
     declared = own.pop("__slots__", None)
     names = _names_in(cls, declared)
-    added = [place for place in OFFSETS if adds_place(cls, place, cls.__bases__)]
+    added = [name for name in OFFSETS if adds_attribute(cls, name, cls.__bases__)]
     count = len(added) + _count_slots(cls)
     is_whole = names is not None and len(names) == count
     if is_whole and names.issuperset((*slots, *added)):
@@ -402,9 +402,9 @@ def mangle(name: str, class_name: str | None) -> str:
     return name
 
 
-def adds_place(cls: type, place: str, bases: Any) -> bool:
-    """Whether instances have the attribute ``place``, and those of no base have it."""
-    offset = OFFSETS[place]
+def adds_attribute(cls: type, name: str, bases: Any) -> bool:
+    """Whether instances have the attribute, and those of no base have it."""
+    offset = OFFSETS[name]
     if not getattr(cls, offset):
         return False
     return not any(getattr(base, offset) for base in bases)

@@ -61,12 +61,12 @@ def warn(
     frame, is_of_program = _caller()
     line = _line_of(frame)
     if is_given:
-        _warn(_text(size, obj, encoding)[0], frame)
+        _warn(_compose_message(size, obj, encoding)[0], frame)
         return
     if is_of_program:
         if line in _reported:
             return
-        text, parts = _text(size, obj, encoding)
+        text, parts = _compose_message(size, obj, encoding)
     else:
         place_and_size = line, f"{size:.1e}"
         if len(_counts) >= _MAX_ENTRIES:
@@ -75,7 +75,7 @@ def warn(
         _counts[place_and_size] = count
         if count & (count - 1):
             return
-        text, parts = _text(size, obj, encoding)
+        text, parts = _compose_message(size, obj, encoding)
         # An engine in this process may forward objects that the program has sent.
         if parts in _reported:
             return
@@ -86,7 +86,7 @@ def warn(
     _reported.update((line, parts))
 
 
-def _text(
+def _compose_message(
     size: int, obj: object, encoding: dict[str, Any] | None
 ) -> tuple[str, tuple[str, ...]]:
     """The message, and the parts that it names."""

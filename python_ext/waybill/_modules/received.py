@@ -79,14 +79,14 @@ class ReceivedModules:
                 received.snapshots = snapshots_of_module(received.module, mark_cache)
                 self._named.append(received)
 
-    def change(self, side: str | None, undo: Undo) -> list[ClassChange]:
+    def adopt_changes(self, side: str | None, undo: Undo) -> list[ClassChange]:
         """Copies changes of this process from each module's predecessor into it.
 
         Called under the lock of the table.
         """
         changes: list[ClassChange] = []
         for received in self._named:
-            changes += _change(received, side, undo)
+            changes += _adopt_changes(received, side, undo)
         return changes
 
     def record_baseline(self) -> list[object]:
@@ -105,7 +105,7 @@ class ReceivedModules:
         return dropped
 
 
-def _change(
+def _adopt_changes(
     received: _ReceivedModule, side: str | None, undo: Undo
 ) -> list[ClassChange]:
     module, state = received.module, received.snapshots

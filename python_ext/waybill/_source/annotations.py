@@ -91,7 +91,9 @@ def _class_annotations(body: list[Any]) -> Iterable[tuple[str, ast.expr, int | N
         is_conditional = isinstance(statement, ast.If) and not statement.orelse
         for node in statement.body if is_conditional else [statement]:
             if not isinstance(node, ast.AnnAssign) or not node.simple:
-                raise UnitError("the source of annotations has other statements")
+                raise UnitError(
+                    "the source of annotations has statements that annotate no name"
+                )
             assert isinstance(node.target, ast.Name)
             yield node.target.id, node.annotation, number if is_conditional else None
             number += is_conditional

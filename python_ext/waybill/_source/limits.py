@@ -45,7 +45,9 @@ def check(unit: Unit, features: dict[str, int]) -> None:
             raise UnitError(f"{subject} has the invalid name {name[:100]!r}")
     for name in unit.futures:
         if name not in features:
-            raise UnitError(f"{subject} needs the feature {name[:100]!r}")
+            raise UnitError(
+                f"{subject} has an unknown __future__ import, {name[:100]!r}"
+            )
     if unit.flags & ~ALL_FLAGS or unit.optimization not in (0, 1, 2):
         raise UnitError(f"{subject} has unknown flags")
     reason = nesting_problem(unit.text, unit.kind == LAMBDA)

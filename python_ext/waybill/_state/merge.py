@@ -382,7 +382,7 @@ class Merge:
                 side = self._side_of(received.cls)
                 changes += merge_class(received, side, edited, undo)
         if self._modules is not None:
-            changes += self._modules.change(self._side, undo)
+            changes += self._modules.adopt_changes(self._side, undo)
         return changes
 
 

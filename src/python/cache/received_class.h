@@ -109,7 +109,7 @@ class ReceivedClass {
   std::size_t node() const { return node_; }
 
   // Records the current state of the class with this id. False if `type` is not that
-  // class, or if its changes cannot be detected. `serials`: of classes, by id.
+  // class, or if its changes cannot be detected. `serials`: a dict {class id: serial}.
   bool record(const State& state, PyObject* type, PyObject* serials);
 
   // Whether this process defined the class. Its methods are then never rebound.

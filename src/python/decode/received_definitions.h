@@ -30,7 +30,8 @@ class NodeObserver {
   virtual const std::vector<std::size_t>& node_starts() const = 0;
   // Called when the node with this number is complete. `did_exist`: whether the object
   // is a class that this process had already in complete form. Throws PyError.
-  // `serials`: of classes, by id, when the payload was merged; null for functions.
+  // `serials`: a dict {class id: serial}, as of the merge of the payload; null for
+  // functions.
   virtual void on_node_built(std::size_t number, PyObject* object, bool did_exist,
                              PyObject* serials) = 0;
 

@@ -150,7 +150,7 @@ void EncodeContext::fail_of_length(PyObject* container) {
   fail("changed its length while it was written");
 }
 
-void EncodeContext::finish_first() {
+void EncodeContext::prepare_for_forks() {
   stored.settle(true);
   deferred.clear();
   extensions.clear_types();

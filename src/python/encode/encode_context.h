@@ -202,7 +202,7 @@ struct EncodeContext {
 
   // Drops data that contexts forked from this one do not need, and objects that might
   // be part of a reference cycle.
-  void finish_first();
+  void prepare_for_forks();
   // Starts with the payload and the memo of `first`, which must outlive this.
   // load_first() copies the rest, which plain data does not need.
   void fork_from(const EncodeContext& first);

@@ -128,12 +128,13 @@ bool GraphEncoder::write_object(PyObject* object) {
   if (context_.hooks().reducer_override != nullptr && write_overridden(object))
     return true;
   if (write_stand_in(object)) return true;
-  const bool by_value = context_.options.root_by_value && object == context_.root;
-  if (!context_.by_value.any() && !by_value && write_builtin_type(context_, object)) {
+  const bool is_by_value = context_.options.root_by_value && object == context_.root;
+  if (!context_.by_value.any() && !is_by_value &&
+      write_builtin_type(context_, object)) {
     return true;
   }
   GlobalName name;
-  if (PyFunction_Check(object) && !by_value)
+  if (PyFunction_Check(object) && !is_by_value)
     name = find_function(context_.state, object);
   if (PyType_Check(object) && !is_reduced_by_metaclass(context_, object)) {
     name = find_type(context_.state, as_type(object));

@@ -69,7 +69,7 @@ void GraphEncoder::encode_first(PyObject* tuple) {
     run(1);
   });
   pop();
-  context_.finish_first();
+  context_.prepare_for_forks();
   if (context_.definitions_if_any() != nullptr) context_.others();
 }
 
@@ -299,7 +299,7 @@ void GraphEncoder::step_plan() {
   for (;;) {
     Frame& frame = context_.stack.back();
     Plan::Step& step = plan.steps()[static_cast<std::size_t>(frame.position)];
-    if (step.creates) {
+    if (step.creates_object) {
       MemoEntry* entry = context_.objects.find(key_of(frame.object.get()));
       if (entry != nullptr && entry->is_created) {
         context_.out.append(plan.raw_between(frame.raw_begin, plan.created_at()));

@@ -65,8 +65,8 @@ class ElementOrder {
   }
   // Sets sizes and heads. Returns whether the elements are in order already.
   bool measure(std::span<Element> elements) {
-    std::memset(out_.open(kBlock), 0,
-                kBlock);  // Heads may extend past the last element.
+    // Heads may extend past the last element.
+    std::memset(out_.open(kBlock), 0, kBlock);
     const std::uint8_t* const bytes = out_.view().data();
     std::size_t end = out_.view().size();
     for (std::size_t i = elements.size(); i != 0; --i) {

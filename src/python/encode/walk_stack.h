@@ -29,7 +29,7 @@ class Plan {
     std::size_t raw_end;  // Raw bytes up to here are written before the child.
     Ref child;            // Null in the last step.
     Label label;
-    bool creates;            // Once the bytes of this step are read, the object exists.
+    bool creates_object;     // Once the bytes of this step are read, the object exists.
     bool is_global = false;  // The child is the value of the global in the label.
     bool is_part = false;    // The child is a module of which code needs a part.
   };

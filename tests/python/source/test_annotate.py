@@ -147,7 +147,7 @@ def test_annotations_that_are_text_by_a_feature_stay_text():
 
 
 def test_text_that_is_no_annotation_is_refused():
-    with pytest.raises(UnitError, match="other statements"):
+    with pytest.raises(UnitError, match="annotate no name"):
         compile_annotations(CLASS._replace(text="    a = 1"))
     with pytest.raises(UnitError, match="not a function"):
         compile_annotations(FUNCTION._replace(text="a = 1"))

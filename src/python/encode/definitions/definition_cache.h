@@ -239,7 +239,7 @@ class CachedHeads {
   static constexpr std::size_t kMaxEntries = 64;
   static constexpr std::size_t kMaxBytes = 32 << 10;  // The size of one head.
 
-  std::vector<std::shared_ptr<const CachedHead>> heads_;  // The last used first.
+  std::vector<std::shared_ptr<const CachedHead>> heads_;  // Most recently used first.
 };
 
 }  // namespace waybill::py
