@@ -16,7 +16,7 @@
 //   value.h        plain data and arrays as C++ values; value_json.h: as JSON
 //   parts.h        what is in a large file, part by part; mapped_file.h: the file
 //   explanation.h  how many bytes each object contributes, and its path
-//   outcome.h      the answer if a call is not made
+//   outcome.h      the outcome of a call that was not made
 //   bytecode.h     what a code object does with the values it loads
 //   error.h        errors are values: Result<T>
 //   bytes.h        views of bytes

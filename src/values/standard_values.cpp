@@ -19,8 +19,8 @@ using data::Value;
 using Arguments = std::vector<Value>;
 using Text = std::optional<std::string>;
 
-constexpr std::int64_t kMicro = 1'000'000;
-constexpr std::int64_t kDay = 86'400;
+constexpr std::int64_t kMicrosPerSecond = 1'000'000;
+constexpr std::int64_t kSecondsPerDay = 86'400;
 
 const Binary* bytes_at(const Arguments& arguments, std::size_t at, std::size_t size) {
   const Binary* bytes =
@@ -46,7 +46,7 @@ Text time_text(const std::uint8_t* bytes) {
   if (bytes[0] > 23 || bytes[1] > 59 || bytes[2] > 59) return {};
   std::string text = format_text("{:02}:{:02}:{:02}", bytes[0], bytes[1], bytes[2]);
   const int micro = bytes[3] << 16 | bytes[4] << 8 | bytes[5];
-  if (micro >= kMicro) return {};
+  if (micro >= kMicrosPerSecond) return {};
   return micro == 0 ? text : text + format_text(".{:06}", micro);
 }
 
@@ -89,9 +89,10 @@ Text datetime(const Arguments& arguments) {
 // Microseconds as seconds: "-0.5".
 std::string seconds_text(std::int64_t micro) {
   const std::int64_t magnitude = std::abs(micro);
-  std::string text = format_text("{}{}", micro < 0 ? "-" : "", magnitude / kMicro);
-  if (magnitude % kMicro == 0) return text;
-  text += format_text(".{:06}", magnitude % kMicro);
+  std::string text =
+      format_text("{}{}", micro < 0 ? "-" : "", magnitude / kMicrosPerSecond);
+  if (magnitude % kMicrosPerSecond == 0) return text;
+  text += format_text(".{:06}", magnitude % kMicrosPerSecond);
   return text.substr(0, text.find_last_not_of('0') + 1);
 }
 
@@ -105,14 +106,14 @@ Text timedelta(const Arguments& arguments) {
     parts[i] = *part;
   }
   const auto& [days, seconds, micro] = parts;
-  if (days < -kMaxDays || days > kMaxDays || seconds < 0 || seconds >= kDay ||
-      micro < 0 || micro >= kMicro) {
+  if (days < -kMaxDays || days > kMaxDays || seconds < 0 || seconds >= kSecondsPerDay ||
+      micro < 0 || micro >= kMicrosPerSecond) {
     return {};
   }
   // 10^9 days in microseconds exceed 64 bits, so the microseconds stay apart.
-  const std::int64_t whole = days * kDay + seconds;
+  const std::int64_t whole = days * kSecondsPerDay + seconds;
   if (whole < 0 && micro != 0) {
-    const std::string rest = seconds_text(kMicro - micro).substr(1);
+    const std::string rest = seconds_text(kMicrosPerSecond - micro).substr(1);
     return format_text("-{}{}", -(whole + 1), rest);
   }
   return format_text("{}", whole) + seconds_text(micro).substr(1);
@@ -127,7 +128,7 @@ Text timezone(const Arguments& arguments) {
   const std::string digits = offset->text.substr(is_behind ? 1 : 0);
   const std::size_t point = std::min(digits.find('.'), digits.size());
   const long seconds = std::strtol(digits.c_str(), nullptr, 10);
-  if (seconds >= kDay) return {};
+  if (seconds >= kSecondsPerDay) return {};
   std::string text = format_text("{}{:02}:{:02}", is_behind ? '-' : '+', seconds / 3600,
                                  seconds / 60 % 60);
   if (seconds % 60 != 0 || point != digits.size()) {
