@@ -141,7 +141,7 @@ class PicklerMemo:
         self._is_uncertain = False
 
     def commit(self, number: int, is_recorded: bool) -> None:
-        """Ends a written payload. ``number``: ``payloads`` before ``begin``."""
+        """Ends a written payload; ``number`` is what ``payloads`` was at ``begin``."""
         # There are more payloads if a reducer has used the same Pickler meanwhile.
         self._is_uncertain = not is_recorded or self.payloads != number
         self.payloads += 1

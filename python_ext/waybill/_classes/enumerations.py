@@ -155,7 +155,8 @@ def values_in(namespace: dict[str, Any]) -> dict[str, Any]:
 
 
 def names_in(cls: Any, namespace: dict[str, Any]) -> frozenset[str]:
-    """Names of these members; empty if the class is not an enumeration."""
+    """The names of the members in the namespace of a class statement; empty if the
+    class is not an enumeration."""
     is_enumeration = isinstance(cls, type) and makes_enumerations(type(cls))
     return frozenset(values_in(namespace) if is_enumeration else ())
 
@@ -333,7 +334,7 @@ def set_states(cls: Any, states: dict[str, Any]) -> None:
 
 
 def changed_states(states: dict[str, Any], before: Any) -> dict[str, Any]:
-    """The states of members that differ from those before."""
+    """The states of members that are not the same in ``before``."""
     if not isinstance(before, dict):
         return states
     changed = {}

@@ -87,24 +87,24 @@ def _rebuild(cls: Any) -> None:
     else:
         from pydantic.dataclasses import rebuild_dataclass
 
-        names = vars(cls).get(_NAMES)
+        names = vars(cls).get(_PARENT_NAMESPACE)
         rebuild_dataclass(cls, force=True, raise_errors=False, _types_namespace=names)
 
 
 #: Where a model has the names of its annotations; also a dataclass, once it travels.
-_NAMES = "__pydantic_parent_namespace__"
+_PARENT_NAMESPACE = "__pydantic_parent_namespace__"
 
 
 def leave_out_namespace(cls: Any, own: dict[str, Any]) -> None:
     """Reduces the namespaces around a class to the names in its string annotations."""
     names = _names_in([cls])
     if names or hasattr(cls, "model_rebuild"):
-        own[_NAMES] = names or None
+        own[_PARENT_NAMESPACE] = names or None
 
 
 def _namespace_of(cls: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    given = vars(cls).get(_NAMES) or {}
+    given = vars(cls).get(_PARENT_NAMESPACE) or {}
     for name in given:
         # The namespace holds classes by pydantic's own weak references.
         value = given[name]

@@ -226,8 +226,8 @@ void drop_docs(Fields& fields) {
 
 // Adds the fields that calls of the function need. Globals come last, because building
 // them may call the function.
-void add_needs_of_calls(PyFunctionObject* function, bool has_cells,
-                        const NamedValues& named, Fields& fields) {
+void add_call_fields(PyFunctionObject* function, bool has_cells,
+                     const NamedValues& named, Fields& fields) {
   if (function->func_defaults != nullptr) {
     add(fields, FunctionField::kDefaults, function->func_defaults, ".__defaults__");
   }
@@ -240,9 +240,9 @@ void add_needs_of_calls(PyFunctionObject* function, bool has_cells,
   if (!named.modules.empty()) add(fields, FunctionField::kImports, nullptr, "");
 }
 
-// Adds the other fields of the function.
-void add_own_parts(PyFunctionObject* function, const Annotations& annotations,
-                   Fields& fields) {
+// Adds the fields that calls of the function do not need.
+void add_other_fields(PyFunctionObject* function, const Annotations& annotations,
+                      Fields& fields) {
   if (annotations.annotate != nullptr) {
     add(fields, FunctionField::kAnnotate, annotations.annotate, ".__annotate__");
   } else if (annotations.evaluated) {
@@ -300,8 +300,8 @@ void describe_function(EncodeContext& context, PyObject* object, Plan& plan) {
   const bool by_source = context.options.by_source;
   const Annotations annotations = by_source ? Annotations{} : annotations_of(object);
   const NamedValues named = named_values(context, function, info, annotations);
-  add_needs_of_calls(function, !cells.empty(), named, fields);
-  add_own_parts(function, annotations, fields);
+  add_call_fields(function, !cells.empty(), named, fields);
+  add_other_fields(function, annotations, fields);
 
   plan.raw().map(fields.size());
   for (const auto& [field, value, label] : fields) {
