@@ -24,14 +24,14 @@ struct OptionRow {
   void (*store)(Options& options, PyObject* value);
 };
 
-inline PyObject* as_it_is(PyObject* value) { return value; }
+inline PyObject* unchanged(PyObject* value) { return value; }
 
 inline PyObject* false_to_null(PyObject* value) {
   return is_true(value) ? value : nullptr;
 }
 
 // Stores a value in a member of the hooks.
-template <auto kHook, auto kConvert = as_it_is, typename Options>
+template <auto kHook, auto kConvert = unchanged, typename Options>
 void store(Options& options, PyObject* value) {
   options.hooks.*kHook = kConvert(value);
 }

@@ -25,11 +25,11 @@ void advise_large_pages(void* begin, std::size_t size);
 class FreshPages {
  public:
   // Does nothing below 4 MiB, and on systems other than Linux. Uses no memory before
-  // reach() is called.
+  // populate_to() is called.
   FreshPages(std::uint8_t* begin, std::size_t size);
 
   // Populates all pages before `end`, which the caller writes to next.
-  void reach(const std::uint8_t* end) {
+  void populate_to(const std::uint8_t* end) {
     while (populated_end_ < end && populated_end_ < end_) step();
   }
 
@@ -50,7 +50,7 @@ void copy_in_blocks(std::uint8_t* to, BytesView from, FreshPages& pages, Each ea
   constexpr std::size_t kBlock = std::size_t{256} << 10;
   while (!from.empty()) {
     const std::size_t size = std::min(kBlock, from.size());
-    pages.reach(to + size);
+    pages.populate_to(to + size);
     std::memmove(to, from.data(), size);
     each(BytesView(to, size));
     to += size;

@@ -29,8 +29,8 @@ class UnitSet {
  public:
   explicit UnitSet(std::size_t count) : word_count_(count / 64 + 1) {
     if (word_count_ > kInlineWords) {
-      long_.resize(word_count_);
-      words_ = long_.data();
+      heap_words_.resize(word_count_);
+      words_ = heap_words_.data();
     } else {
       std::fill_n(words_, word_count_, 0);
     }
@@ -57,9 +57,9 @@ class UnitSet {
   static constexpr std::size_t kInlineWords = 16;
 
   std::size_t word_count_;
-  std::uint64_t inline_[kInlineWords];
-  std::vector<std::uint64_t> long_;
-  std::uint64_t* words_ = inline_;
+  std::uint64_t inline_words_[kInlineWords];
+  std::vector<std::uint64_t> heap_words_;
+  std::uint64_t* words_ = inline_words_;
 };
 
 std::string_view name_of(Operand operand) {

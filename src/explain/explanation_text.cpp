@@ -35,13 +35,13 @@ struct Row {
   std::string start;  // The columns of fixed width.
   std::string path, kind, code, file;
 
-  std::string what() const { return path + kind; }
+  std::string label() const { return path + kind; }
 };
 
 // The path and the kind. The path is cut first.
-std::string what_in(const Row& row, std::size_t width) {
+std::string label_in(const Row& row, std::size_t width) {
   const std::size_t kind = width_of(row.kind);
-  if (kind + kNarrowest > width) return middle_cut(row.what(), width);
+  if (kind + kNarrowest > width) return middle_cut(row.label(), width);
   return middle_cut(row.path, width - kind) + row.kind;
 }
 
@@ -142,8 +142,8 @@ class Page {
     const std::string place = code + (code.empty() || file.empty() ? "" : "  ") + file;
     const std::size_t room =
         options_.columns - std::min(options_.columns, kStart.size());
-    out_ += paint_.bad(kStart) + what_in(row, room);
-    const std::size_t width = width_of(row.what()) + kGap + width_of(place);
+    out_ += paint_.bad(kStart) + label_in(row, room);
+    const std::size_t width = width_of(row.label()) + kGap + width_of(place);
     if (!place.empty() && width <= room) {
       out_ += "  " + paint_.faint(place);
     } else if (!place.empty()) {
@@ -162,7 +162,7 @@ class Page {
   }
 
   struct Widths {
-    std::size_t what = 0, code = 0, file = 0;
+    std::size_t label = 0, code = 0, file = 0;
   };
 
   // Columns are as wide as their contents. If that is too wide for a line, code is cut
@@ -172,18 +172,18 @@ class Page {
     std::size_t start = 0;
     for (const Row& row : rows) {
       start = std::max(start, width_of(row.start));
-      widths.what = std::max(widths.what, width_of(row.what()));
+      widths.label = std::max(widths.label, width_of(row.label()));
       widths.code = std::max(widths.code, width_of(row.code));
       widths.file = std::max(widths.file, width_of(row.file));
     }
     widths.file = std::min(widths.file, kWidestFile);
     const std::size_t fixed = start + 3 * kGap + widths.file;
     const std::size_t room = options_.columns - std::min(options_.columns, fixed);
-    if (widths.what + widths.code <= room) return widths;
+    if (widths.label + widths.code <= room) return widths;
     const std::size_t min_code = std::min(widths.code, std::max(kNarrowest, room / 3));
-    widths.code = std::max(min_code, room - std::min(room, widths.what));
+    widths.code = std::max(min_code, room - std::min(room, widths.label));
     widths.code = std::min({widths.code, room});
-    widths.what = std::max(kNarrowest, room - widths.code);
+    widths.label = std::max(kNarrowest, room - widths.code);
     return widths;
   }
 
@@ -191,11 +191,12 @@ class Page {
     const std::string gap(kGap, ' ');
     const Widths widths = widths_of(rows);
     for (const Row& row : rows) {
-      const std::string what = what_in(row, widths.what);
-      out_ += row.start + gap + paint_.name(what);
+      const std::string label = label_in(row, widths.label);
+      out_ += row.start + gap + paint_.name(label);
       // The last cell of a line is not padded.
       if (!row.code.empty() || !row.file.empty()) {
-        out_ += std::string(widths.what - std::min(widths.what, width_of(what)), ' ');
+        out_ +=
+            std::string(widths.label - std::min(widths.label, width_of(label)), ' ');
         const std::string code = middle_cut(row.code, widths.code);
         out_ += gap + (row.file.empty() ? code : padded_to(code, widths.code));
       }

@@ -432,7 +432,7 @@ class Walk {
   std::vector<SharedPlace> shared_;
   std::vector<std::uint64_t> costs_;
   std::vector<std::uint32_t> definitions_;       // Indexed by shared position.
-  std::vector<std::uint64_t> definition_bytes_;  // 0 after the first reference.
+  std::vector<std::uint64_t> definition_bytes_;  // 0 once it is counted.
   std::vector<bool> is_definition_shared_;
   std::uint64_t referred_to_ = 0;  // Bytes of definitions that have references.
   std::vector<bool> is_stored_taken_;

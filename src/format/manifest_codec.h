@@ -82,9 +82,9 @@ class ManifestBuilder {
 
 // --- The environment, a part of the manifest.
 
-// Appends this part to a manifest's section, in which no part has a higher key.
-// `manifest`: what encode_manifest() gives, or empty. Texts and counts must be within
-// the limits in Environment.
+// Appends the environment to a manifest's section; its key is the highest. `manifest`:
+// what encode_manifest() gives, or empty. Texts and counts must be within the limits in
+// Environment.
 std::vector<std::uint8_t> with_environment(BytesView manifest,
                                            const Environment& environment);
 

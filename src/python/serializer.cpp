@@ -208,7 +208,7 @@ void start(State& state) {
   state.code_extra_index = code_info_index();
   PyErr_Clear();  // Without a free index, code info is not cached.
   clear_encode_cache(state);
-  state.received = std::make_shared<DecodeCache>();
+  state.decode_cache = std::make_shared<DecodeCache>();
 }
 
 Ref encode(State& state, PyObject* object, const EncodeHooks& hooks) {
@@ -306,7 +306,7 @@ void clear_caches(State& state) {
   state.code_cache.clear();
   state.dict_lookup_cache.clear();
   clear_encode_cache(state);
-  state.received = std::make_shared<DecodeCache>();
+  state.decode_cache = std::make_shared<DecodeCache>();
 }
 
 Ref cache_info(const State& state) {
@@ -333,7 +333,8 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   std::shared_ptr<DecodeCache> received;
   std::optional<DecodeCache::Lease> lease;
   if (hooks.is_default() && state.uses_caches) {
-    received = state.received;  // The payload's code may clear the caches meanwhile.
+    received =
+        state.decode_cache;  // The payload's code may clear the caches meanwhile.
     lease.emplace(*received, bytes);
     if (Ref object = lease->decode(state)) return object;
   }

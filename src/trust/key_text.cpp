@@ -132,7 +132,7 @@ tl::unexpected<Error> bad_file(const std::string& path, const char* complaint) {
   return bad_key("the key file " + redacted_name(path) + " " + complaint);
 }
 
-tl::unexpected<Error> failed(const std::string& path, const char* failure) {
+tl::unexpected<Error> system_failure(const std::string& path, const char* failure) {
   const std::string reason = std::strerror(errno);
   return bad_file(path, (std::string(failure) + ": " + reason).c_str());
 }
@@ -143,7 +143,7 @@ Result<SecretText> read_all(int file, const std::string& path) {
     const ssize_t count =
         ::read(file, text.bytes.get() + text.size, kMaxFile + 1 - text.size);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failed(path, "cannot be read");
+    if (count < 0) return system_failure(path, "cannot be read");
     if (count == 0) return text;
     text.size += static_cast<std::size_t>(count);
   }
@@ -219,10 +219,11 @@ SecretText key_line(const KeyForm& form, const std::uint8_t* bytes) {
 
 Result<std::vector<KeyLine>> read_key_file(const std::string& path) {
   const Descriptor file(open_file(path, O_RDONLY | O_NOCTTY));
-  if (file.get() < 0) return failed(path, "cannot be opened");
+  if (file.get() < 0) return system_failure(path, "cannot be opened");
   // The status of the open file: the name may refer to another file by now.
   struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return failed(path, "cannot be examined");
+  if (::fstat(file.get(), &status) != 0)
+    return system_failure(path, "cannot be examined");
   const Result<SecretText> text = read_all(file.get(), path);
   if (!text) return tl::unexpected(text.error());
   Result<std::vector<KeyLine>> keys =
@@ -248,10 +249,10 @@ Result<void> write_key_file(const std::string& path, std::string_view text) {
   const Descriptor file(open_file(path, O_WRONLY | O_CREAT | O_EXCL));
   if (file.get() < 0) {
     return errno == EEXIST ? bad_file(path, "exists; keys are not overwritten")
-                           : failed(path, "cannot be created");
+                           : system_failure(path, "cannot be created");
   }
   if (write_all(file.get(), text)) return {};
-  const auto error = failed(path, "cannot be written");
+  const auto error = system_failure(path, "cannot be written");
   ::unlink(path.c_str());
   return error;
 }

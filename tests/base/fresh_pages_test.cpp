@@ -51,10 +51,10 @@ TEST(FreshPages, WhatWasWrittenThereStays) {
   Bytes bytes = numbered(size);
 
   FreshPages pages(bytes.data() + 5, size - 10);
-  pages.reach(bytes.data() + 7);
-  pages.reach(bytes.data() + size / 2);
-  pages.reach(bytes.data() + size);
-  pages.reach(bytes.data() + size);
+  pages.populate_to(bytes.data() + 7);
+  pages.populate_to(bytes.data() + size / 2);
+  pages.populate_to(bytes.data() + size);
+  pages.populate_to(bytes.data() + size);
   advise_large_pages(bytes.data() + 1, size - 2);
 
   EXPECT_EQ(bytes, numbered(size));

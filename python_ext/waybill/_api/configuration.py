@@ -186,10 +186,12 @@ TABLE: Mapping[str, Option] = {
     "limits": Option(_convert_limits),
     # Options of the process.
     "max_classes": Option(
-        _convert_bound, apply=lambda count: CLASSES.bound(count or MAX_CLASSES, None)
+        _convert_bound,
+        apply=lambda count: CLASSES.set_bounds(count or MAX_CLASSES, None),
     ),
     "max_class_bytes": Option(
-        _convert_bound, apply=lambda size: CLASSES.bound(None, size or MAX_CLASS_BYTES)
+        _convert_bound,
+        apply=lambda size: CLASSES.set_bounds(None, size or MAX_CLASS_BYTES),
     ),
     "caches": Option(bool, apply=lambda used: _core.use_caches(used is not False)),
     "trace": Option(_convert_trace, apply=_set_trace),

@@ -11,7 +11,7 @@ import types
 from waybill._classes import declarative, enumerations
 from waybill._classes.hooks import make_by_hooks, plain_method
 from waybill._classes.identity import TRACKER
-from waybill._classes.parts import needs_more
+from waybill._classes.parts import needs_further_arguments
 from waybill._kinds import derived
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ def _maker(metaclass):
         made = [getattr(hook, "__func__", hook) for hook in own]
         if not any(
             isinstance(m, types.FunctionType)
-            and (TRACKER.has_id(base) or needs_more(m, 4))
+            and (TRACKER.has_id(base) or needs_further_arguments(m, 4))
             for m in made
         ):
             break

@@ -129,7 +129,7 @@ def _foreign_parts(cls):
 
         return foreign.ctypes_class_parts(cls, _own_attributes(cls))
     if is_made_in_c(cls):
-        return _place_of(cls)
+        return _module_and_name_of(cls)
     if _is_of_unloaded_abc(cls):
         return _ABC, cls.__name__
     if "_ctxdata" in vars(cls):
@@ -211,7 +211,7 @@ def _module_of(cls):
     return getattr(cls, "__module__", None)
 
 
-def _place_of(cls):
+def _module_and_name_of(cls):
     """The module and the name of a class made in C.
 
     View and iterator types have wrong names, and most of them are in no module.
@@ -311,11 +311,11 @@ def _needs_keywords(cls):
     for base in cls.__mro__[1:]:
         hook = vars(base).get("__init_subclass__")
         if hasattr(getattr(hook, "__func__", None), "__code__"):
-            return needs_more(hook.__func__, 1)
+            return needs_further_arguments(hook.__func__, 1)
     return False
 
 
-def needs_more(function, count):
+def needs_further_arguments(function, count):
     """Whether a function requires arguments besides its first ``count``."""
     code = function.__code__
     names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]

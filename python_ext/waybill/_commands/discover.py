@@ -93,10 +93,10 @@ def print_records(
     for r in records[:items]:
         rows.append((r.module, r.time, r.chain, r.function or "-", place_of(r)))
     output.write("\n".join(as_table(rows)))
-    print_more(len(records) - items)
+    print_omission(len(records) - items)
 
 
-def print_more(count: int) -> None:
+def print_omission(count: int) -> None:
     if count > 0:
         output.write(f"… and {count} more")
 
@@ -108,12 +108,12 @@ def print_survey(survey: surveys.Survey, items: int) -> None:
         where = f"{first.function or '-'} {place_of(first)}"
         rows.append((module, when, str(count), where))
     output.write("\n".join(as_table(rows)))
-    print_more(len(needs) - items)
+    print_omission(len(needs) - items)
     if survey.failures:
         output.write("\n" + cli.bold(f"failures ({len(survey.failures)})"))
         for failure in survey.failures[:items]:
             output.write(f"  {failure.module}: {failure.error:.200}")
-        print_more(len(survey.failures) - items)
+        print_omission(len(survey.failures) - items)
     output.write("\n" + cli.bold(f"{survey.target}, {survey.how}"))
     for name, value in counts(survey).items():
         output.write(f"  {name:<12}{'-' if value is None else value:>10}")

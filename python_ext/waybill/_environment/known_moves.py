@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def _both(old: str, new: str) -> Iterator[tuple[str, str]]:
+def _both_directions(old: str, new: str) -> Iterator[tuple[str, str]]:
     yield old, new
     yield new, old
 
@@ -34,9 +34,9 @@ def _of_python() -> Iterator[tuple[str, str]]:
     for name in "current_task", "all_tasks":  # From 3.12 on.
         yield f"_asyncio:{name}", f"asyncio.tasks:{name}"
     for name in "heapify_max", "heappop_max", "heapreplace_max":  # From 3.14 on.
-        yield from _both(f"_heapq:{name}", f"_heapq:_{name}")
+        yield from _both_directions(f"_heapq:{name}", f"_heapq:_{name}")
     policy = "AbstractEventLoopPolicy"  # Until 3.13.
-    yield from _both(f"asyncio.events:{policy}", f"asyncio.events:_{policy}")
+    yield from _both_directions(f"asyncio.events:{policy}", f"asyncio.events:_{policy}")
     yield "_thread:lock", "threading:Lock"  # From 3.13 on it is a class.
     yield "re:PatternError", "re:error"  # From 3.13 on.
     yield "re:prefixmatch", "re:match"  # From 3.15 on.
@@ -51,8 +51,8 @@ def _of_python() -> Iterator[tuple[str, str]]:
     yield "typing.re", "typing"
     for name in "bz2", "gzip", "lzma", "zlib":  # From 3.14 on.
         yield f"compression.{name}", name
-    yield from _both("_compression", "compression._common._streams")
-    yield from _both("cProfile", "profiling.tracing")  # From 3.15 on.
+    yield from _both_directions("_compression", "compression._common._streams")
+    yield from _both_directions("cProfile", "profiling.tracing")  # From 3.15 on.
     # From 3.14 on; Union differs then.
     yield "annotationlib:ForwardRef", "typing:ForwardRef"
     yield "annotationlib:get_annotations", "inspect:get_annotations"
@@ -94,9 +94,9 @@ _NUMPY_NAMES = """
 
 
 def _of_numpy() -> Iterator[tuple[str, str]]:
-    yield from _both("numpy.core.*", "numpy._core.*")
+    yield from _both_directions("numpy.core.*", "numpy._core.*")
     for name in _NUMPY_LIB.split():
-        yield from _both(f"numpy.lib.{name}", f"numpy.lib._{name}_impl")
+        yield from _both_directions(f"numpy.lib.{name}", f"numpy.lib._{name}_impl")
     names = _NUMPY_NAMES.split()
     for old, new in zip(names[::2], names[1::2], strict=True):
         yield f"numpy:{old}", f"numpy:{new}"
@@ -105,7 +105,7 @@ def _of_numpy() -> Iterator[tuple[str, str]]:
         *("AxisError", "ComplexWarning", "ModuleDeprecationWarning", "RankWarning"),
         *("TooHardError", "VisibleDeprecationWarning"),
     ):
-        yield from _both(f"numpy:{name}", f"numpy.exceptions:{name}")
+        yield from _both_directions(f"numpy:{name}", f"numpy.exceptions:{name}")
     yield "numpy.exceptions", "numpy"  # Before 1.25.
 
 
@@ -122,12 +122,12 @@ def _of_pandas() -> Iterator[tuple[str, str]]:
     yield "pandas.core.arrays.sparse.dtype", types  # Until 2.0.
     yield f"{types}:SparseDtype", "pandas.core.arrays.sparse.dtype:SparseDtype"
     array = "pandas.core.arrays.numpy_"
-    yield from _both(f"{array}:PandasArray", f"{array}:NumpyExtensionArray")
-    yield from _both(f"{types}:PandasDtype", f"{types}:NumpyEADtype")
+    yield from _both_directions(f"{array}:PandasArray", f"{array}:NumpyExtensionArray")
+    yield from _both_directions(f"{types}:PandasDtype", f"{types}:NumpyEADtype")
     internals = "pandas.core.internals"
     yield f"{internals}.blocks:new_block", "pandas._libs.internals:_unpickle_block"
     nat = "pandas._libs.tslibs.nattype"
-    yield from _both(f"{nat}:__nat_unpickle", f"{nat}:_nat_unpickle")
+    yield from _both_directions(f"{nat}:__nat_unpickle", f"{nat}:_nat_unpickle")
     for name in "BlockManager", "SingleBlockManager":
         yield f"{internals}:{name}", f"{internals}.managers:{name}"
 
@@ -182,7 +182,7 @@ def _of_scikit_learn() -> Iterator[tuple[str, str]]:
         yield old, "sklearn.metrics._dist_metrics"
     for old in "sklearn.neighbors.typedefs", "sklearn.neighbors._typedefs":
         yield old, "sklearn.utils._typedefs"
-    yield from _both("sklearn.utils:Bunch", "sklearn.utils._bunch:Bunch")
+    yield from _both_directions("sklearn.utils:Bunch", "sklearn.utils._bunch:Bunch")
     yield "sklearn.utils._bunch", "sklearn.utils"
     yield "sklearn.cross_decomposition._cca", "sklearn.cross_decomposition._pls"
 
@@ -208,13 +208,13 @@ def _of_scipy() -> Iterator[tuple[str, str]]:
     # Until 1.10.
     for name in "bsr", "coo", "csc", "csr", "dia", "dok", "lil":  # codespell:ignore
         array = f"{name}_array"
-        yield from _both(
+        yield from _both_directions(
             f"scipy.sparse._arrays:{array}", f"scipy.sparse._{name}:{array}"
         )
     yield "scipy.sparse._arrays", "scipy.sparse"
 
 
-def _all() -> dict[str, str]:
+def _all_moves() -> dict[str, str]:
     moves: dict[str, str] = {}
     for rules in _of_python, _of_numpy, _of_pandas, _of_scikit_learn, _of_scipy:
         moves.update(rules())
@@ -222,7 +222,7 @@ def _all() -> dict[str, str]:
 
 
 #: The new name of each old one; for newer senders, also the old name of new ones.
-MOVES = _all()
+MOVES = _all_moves()
 
 
 #: What the standard library lost: the first Python that lacks it, and what to do.

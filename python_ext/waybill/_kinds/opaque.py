@@ -234,17 +234,17 @@ def _fields_of_instance(parts: dict[str, Any]) -> dict[str, Any]:
     # copyreg's forms: a dict, or a pair of a dict and the values of slots.
     for values in state if type(state) is tuple and len(state) == 2 else (state,):
         if type(values) is dict:
-            fields.update(_named(values))
+            fields.update(_with_text_keys(values))
     return fields
 
 
-def _named(values: dict[Any, Any]) -> dict[str, Any]:
+def _with_text_keys(values: dict[Any, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if type(key) is str}
 
 
 def _fields_of_class(parts: dict[str, Any]) -> dict[str, Any]:
     # The attributes are set after the class was made.
-    return _named({**parts["namespace"], **parts["attributes"]})
+    return _with_text_keys({**parts["namespace"], **parts["attributes"]})
 
 
 def _fields_of_function(parts: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: loops, comprehensions and the like around a comprehension.
 MAX_DEPTH, MAX_BRACKETS, MAX_INDENTS, MAX_BLOCKS = 2000, 100, 50, 20
 #: A text of at least this length may nest fewer scopes.
-LONG, MAX_INDENTS_OF_LONG = 1 << 17, 20
+LONG_TEXT, MAX_INDENTS_OF_LONG = 1 << 17, 20
 #: Characters of a line: 3.12 takes time for each token that grows with the line.
 MAX_LINE = 1 << 14
 #: Decimal digits of a number: the time to read it grows with their square.
@@ -162,7 +162,7 @@ class _NestingReader:
     """Reads the tokens of a text; ``reason`` says why it is refused."""
 
     def __init__(self, text: str, is_lambda: bool) -> None:
-        is_long = len(text) > LONG
+        is_long = len(text) > LONG_TEXT
         self.lambda_depth = _DEPTH_OF_LAMBDA_IN_LONG if is_long else _DEPTH_OF_LAMBDA
         self.max_indents = MAX_INDENTS_OF_LONG if is_long else MAX_INDENTS
         self.reason = ""

@@ -144,7 +144,7 @@ class Table:
             dropped.append(self.modules.pop(next(iter(self.modules))))
         return dropped
 
-    def bound(self, count: int | None, size: int | None) -> None:
+    def set_bounds(self, count: int | None, size: int | None) -> None:
         """Sets the bounds that are not None, and evicts what exceeds them."""
         with self.lock:
             self._max_count = count or self._max_count

@@ -354,15 +354,15 @@ def _is_key(key: Any, depth: int = 0) -> bool:
         depths = [depth + 1] * len(key)
         return depth < _MAX_KEY_DEPTH and all(map(_is_key, key, depths))
     if isinstance(key, type):
-        return _is_usual(kind, type)
+        return _takes_equality_from(kind, type)
     enum = sys.modules.get("enum")
     # Another thread may be about to import it.
     if enum is None or not issubclass(type(kind), getattr(enum, "EnumMeta", ())):
         return False
-    return _is_usual(kind, enum.Enum)
+    return _takes_equality_from(kind, enum.Enum)
 
 
-def _is_usual(kind: type, usual: type) -> bool:
+def _takes_equality_from(kind: type, usual: type) -> bool:
     """Whether a type takes `__eq__` and `__hash__` from `usual` or from a type in C."""
     for name in ("__eq__", "__hash__"):
         for base in kind.__mro__:

@@ -41,7 +41,7 @@ def install(**options: Any) -> None:
 
     _is_installed = True
     for methods in (facade.methods_for_code, facade.methods_for_data):
-        others = {k: v for k, v in methods.items() if k not in _OURS}
+        others = {k: v for k, v in methods.items() if k not in _IDENTIFIERS}
         methods.clear()  # Keep the dict, which Parsl refers to; its order counts.
         methods[WaybillSerializer.identifier] = WaybillSerializer()
         methods.update(others)
@@ -55,7 +55,7 @@ def uninstall() -> None:
 
     _is_installed = False
     for methods in (facade.methods_for_code, facade.methods_for_data):
-        for identifier in _OURS:
+        for identifier in _IDENTIFIERS:
             methods.pop(identifier, None)
 
 
@@ -131,4 +131,4 @@ def _failed(failure: BaseException, described: bytes) -> Any:
 _LENGTH = struct.Struct(">I")
 
 
-_OURS = WaybillSerializer.identifier, LastWord.identifier
+_IDENTIFIERS = WaybillSerializer.identifier, LastWord.identifier

@@ -349,16 +349,16 @@ def prepend_call(first: FirstCall, data: bytes) -> bytes:
     """The pickle ``data`` after a call whose result is dropped. The call installs
     waybill in an engine's workers before anything is loaded."""
     function, argument = first
-    pushed = _name(function), _plain(argument), _TUPLES[0]
+    pushed = _cached_opcodes_to_push(function), _opcodes_to_push(argument), _TUPLES[0]
     return b"".join((_PROTOCOL, *pushed, b"R0", data[len(_PROTOCOL) :]))
 
 
-def _plain(value: object) -> bytes:
+def _opcodes_to_push(value: object) -> bytes:
     """The opcodes that push a plain value, or a global by its name."""
     return standard.dumps(value, 3)[len(_PROTOCOL) : -1]
 
 
-_name = functools.cache(_plain)
+_cached_opcodes_to_push = functools.cache(_opcodes_to_push)
 
 
 def stream(payload: bytes) -> bytes:
@@ -381,7 +381,7 @@ def _parts(
         start += b"B" + struct.pack("<I", size)
     else:
         start += b"\x8e" + struct.pack("<Q", size)
-    more = [] if fallback is None else [_plain(fallback)]
+    more = [] if fallback is None else [_opcodes_to_push(fallback)]
     if read_only:
         marks = (_NEXT_BUFFER + _READONLY_BUFFER * is_set for is_set in read_only)
         more.append(b"".join((b"(", *marks, b"t")))

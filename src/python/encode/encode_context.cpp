@@ -98,7 +98,7 @@ Ref EncodeContext::id_of(PyObject* object) {
 }
 
 std::uint32_t EncodeContext::use_code(PyObject* code_object) {
-  const std::uint32_t body = code().use(code_object);
+  const std::uint32_t body = code().add_use(code_object);
   CodeInfo& info = infos().get(code_object);
   const bool is_wanted = wants_source() || info.was_received_as_source ||
                          is_from_source(state, stack.innermost_class());

@@ -76,11 +76,11 @@ struct OtherSections {
     imports.fork_from(first.imports);
   }
 
-  // Sets the sections of `parts` to views into this and `written`. The imports must be
-  // finished. Throws PyError.
   struct WrittenSections {
     wire::Writer manifest, source_locations, sources;
   };
+  // Sets the sections of `parts` to views into this and `written`. The imports must be
+  // finished. Throws PyError.
   void write(const State& state, WrittenSections& written, Parts& parts) const {
     imports.encode(written.manifest);
     code.write_source_locations(written.source_locations, imports.first_file(),
@@ -169,7 +169,7 @@ struct EncodeContext {
   // the memo, at the current offset, and returns false.
   bool refer_or_add(std::uintptr_t key);
 
-  // Calls CodeSection::use(), and adds the source of the code if it travels.
+  // Calls CodeSection::add_use(), and adds the source of the code if it travels.
   std::uint32_t use_code(PyObject* code);
   bool wants_source() const { return hooks().source != SourceUse::kNone; }
 

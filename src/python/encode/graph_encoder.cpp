@@ -96,13 +96,13 @@ void GraphEncoder::push_after_first(PyObject* tuple) {
   context_.stack.back().position = 1;
 }
 
-bool GraphEncoder::write_watched(PyObject* object, Write write) {
+bool GraphEncoder::write_watched(PyObject* object, WriteFunction write) {
   if (context_.options.skips_blockers) return write_recorded(object, write);
   if (!write_persistent(object)) (this->*write)(object);
   return true;  // The hook has at least frozen the frames.
 }
 
-bool GraphEncoder::write_recorded(PyObject* object, Write write) {
+bool GraphEncoder::write_recorded(PyObject* object, WriteFunction write) {
   WalkRecord* record = context_.options.record;
   const std::size_t size = context_.out.size();
   const std::size_t depth = context_.stack.size();

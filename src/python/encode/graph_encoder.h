@@ -59,9 +59,9 @@ class GraphEncoder {
                        : write_content(object);
   }
   // Calls `write` unless a hook writes the object; skips objects that cannot travel.
-  using Write = bool (GraphEncoder::*)(PyObject* object);
-  bool write_watched(PyObject* object, Write write);
-  bool write_recorded(PyObject* object, Write write);
+  using WriteFunction = bool (GraphEncoder::*)(PyObject* object);
+  bool write_watched(PyObject* object, WriteFunction write);
+  bool write_recorded(PyObject* object, WriteFunction write);
   // Handles the error of an object that has pushed no frame: writes nil, or throws
   // again.
   void skip_blocker(PyObject* object, std::size_t size, std::size_t depth);

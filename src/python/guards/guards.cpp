@@ -276,7 +276,7 @@ class ReachGuards::Checker : public ReachVisitor {
           VisitedObjects& visited)
       : ReachVisitor(state, infos, visited),
         guards_(guards),
-        loaded_(Ref::share(sys_modules(state))) {}
+        sys_modules_(Ref::share(sys_modules(state))) {}
 
   bool is_at_end() const {
     return guard_ == guards_.guards_.size() && code_ == guards_.codes_.size();
@@ -361,7 +361,7 @@ class ReachGuards::Checker : public ReachVisitor {
         return match_named(*guard, value);
       case Guard::Kind::kModule:
         return is_named && PyModule_Check(value) &&
-               is_same_text(importable_name(state_, value, loaded_.get()),
+               is_same_text(importable_name(state_, value, sys_modules_.get()),
                             guard->module.get());
       case Guard::Kind::kBuiltin:
         return guard->held.get() == value && is_new(key_of(value)) &&
@@ -435,14 +435,14 @@ class ReachGuards::Checker : public ReachVisitor {
         !has_recorded_name(state_, value, guard.module.get(), guard.name.get())) {
       return false;
     }
-    PyObject* module = module_in(state_, loaded_.get(), guard.module.get());
+    PyObject* module = module_in(state_, sys_modules_.get(), guard.module.get());
     return module != nullptr && look_up_in(state_, module, guard.name.get()) == value &&
-           is_same_text(importable_name(state_, module, loaded_.get()),
+           is_same_text(importable_name(state_, module, sys_modules_.get()),
                         guard.module.get());
   }
 
   const ReachGuards& guards_;
-  const Ref loaded_;
+  const Ref sys_modules_;
   std::size_t guard_ = 0, code_ = 0;
 };
 

@@ -133,7 +133,7 @@ struct State {
   // Caches. They never change results.
   std::shared_ptr<ClassCache> class_cache;
   std::shared_ptr<CachedHeads> head_cache;
-  std::shared_ptr<DecodeCache> received;
+  std::shared_ptr<DecodeCache> decode_cache;
   mutable DictLookupCache dict_lookup_cache;
   mutable InternTable intern_table;
   mutable CodeCache code_cache;

@@ -187,8 +187,8 @@ void ImportCollector::record_importer(PyObject* globals) {
   const auto is_same = [&](const Ref& other) {
     return PyUnicode_Compare(other.get(), package.get()) == 0;
   };
-  if (std::ranges::none_of(importing_, is_same)) {
-    importing_.push_back(std::move(package));
+  if (std::ranges::none_of(importing_packages_, is_same)) {
+    importing_packages_.push_back(std::move(package));
   }
 }
 
@@ -295,10 +295,10 @@ void ImportCollector::follow(PyObject* function) {
 
 void ImportCollector::add_annotation(PyObject* owner, const CodeInfo& info) {
   std::vector<ModuleNeed> saved_needs = needs_;
-  std::vector<Ref> importing = importing_;
+  std::vector<Ref> importing = importing_packages_;
   add_function(owner, info);
   needs_ = std::move(saved_needs);
-  importing_ = std::move(importing);
+  importing_packages_ = std::move(importing);
 }
 
 void ImportCollector::fork_from(const ImportCollector& first) {
@@ -309,7 +309,7 @@ void ImportCollector::fork_from(const ImportCollector& first) {
   escaped_ = first.escaped_;
   body_imports_ = first.body_imports_;
   stored_ = first.stored_;
-  importing_ = first.importing_;
+  importing_packages_ = first.importing_packages_;
 }
 
 void ImportCollector::finish() {

@@ -114,7 +114,7 @@ class ImportCollector {
 
   // Top-level packages by value whose code, in the functions added so far, may import
   // modules of the package by computed names. The list only grows.
-  const std::vector<Ref>& importing() const { return importing_; }
+  const std::vector<Ref>& importing_packages() const { return importing_packages_; }
 
   // Starts as a copy of `first`, which must outlive this collector and is not finished.
   // This collector must be empty.
@@ -226,8 +226,8 @@ class ImportCollector {
 
   const State& state_;
   PyObject* by_value_;
-  Ref import_module_;           // importlib.import_module; null without by_value_.
-  std::vector<Ref> importing_;  // See importing().
+  Ref import_module_;  // importlib.import_module; null without by_value_.
+  std::vector<Ref> importing_packages_;  // See importing_packages().
   envelope::ManifestBuilder manifest_;
   std::vector<WrittenRecord> records_;
   Memo index_of_;  // By key_of_record(); the offset is the index of the record.

@@ -121,7 +121,7 @@ class ModuleNeeds {
   void fork_from(const ModuleNeeds& first) {
     modules_ = first.modules_;
     further_modules_ = first.further_modules_;
-    importing_ = first.importing_;
+    importing_packages_ = first.importing_packages_;
   }
   int traverse(visitproc visitor, void* arg) const;
 
@@ -152,7 +152,7 @@ class ModuleNeeds {
   WrittenDicts& written_;
   std::map<PyObject*, Module> modules_;
   std::vector<Ref> further_modules_;  // Further modules for the next modules_to_send().
-  std::vector<Ref> importing_;
+  std::vector<Ref> importing_packages_;
 };
 
 // A global that the code of a function uses, and the turn in which its value is

@@ -237,9 +237,9 @@ bool ModuleNeeds::is_by_value(PyObject* value) const {
 
 bool ModuleNeeds::is_of_importing(PyObject* module) const {
   PyObject* name = module_name(state_, module);
-  if (importing_.empty() || name == nullptr) return false;
+  if (importing_packages_.empty() || name == nullptr) return false;
   const Ref package = first_part(name);
-  return std::ranges::any_of(importing_, [&](const Ref& importing) {
+  return std::ranges::any_of(importing_packages_, [&](const Ref& importing) {
     return PyUnicode_Compare(importing.get(), package.get()) == 0;
   });
 }
@@ -252,10 +252,10 @@ void ModuleNeeds::complete(Module& own) {
   }
 }
 
-// Completes modules that were sent before their package was in `importing`.
+// Completes modules that were sent before their package was in `importing_packages_`.
 void ModuleNeeds::complete_importing(const std::vector<Ref>& importing) {
-  if (importing.size() == importing_.size()) return;
-  importing_ = importing;
+  if (importing.size() == importing_packages_.size()) return;
+  importing_packages_ = importing;
   const std::size_t before = further_modules_.size();
   for (auto& [address, own] : modules_) {
     if (!own.is_sent || !own.wants_own_name || !is_of_importing(address)) continue;

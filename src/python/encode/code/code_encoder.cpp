@@ -88,7 +88,7 @@ bool is_equal_code(const CodeInfo& a, const CodeInfo& b) {
 }
 
 // `info` and all code nested in it, inner ones first, each once.
-std::vector<CodeInfo*> inner_first(CodeInfo& info) {
+std::vector<CodeInfo*> code_inner_first(CodeInfo& info) {
   std::vector<CodeInfo*> order;
   std::vector<std::pair<CodeInfo*, std::size_t>> stack{{&info, 0}};
   std::unordered_map<CodeInfo*, bool> visited{{&info, true}};
@@ -145,7 +145,7 @@ Ref proof_of(const State& state, PyObject* code, PyObject* owner) {
 
 void encode_code(CodeInfos& infos, CodeInfo& info) {
   if (info.is_encoded) return;
-  for (CodeInfo* part : inner_first(info)) {
+  for (CodeInfo* part : code_inner_first(info)) {
     if (part->is_encoded) continue;
     part->body = body_of(part->code, infos);
     part->hash = base::content_hash_of(part->body);
@@ -194,7 +194,7 @@ std::uint32_t CodeSection::add(const CodeInfo& info) {
   return index;
 }
 
-std::uint32_t CodeSection::use(PyObject* code, bool is_in_definition) {
+std::uint32_t CodeSection::add_use(PyObject* code, bool is_in_definition) {
   CodeInfo& info = infos_.get(code);
   encode_code(infos_, info);
   if (is_in_definition) {
@@ -204,7 +204,7 @@ std::uint32_t CodeSection::use(PyObject* code, bool is_in_definition) {
   }
   if (info.nested.empty()) return add(info);
   std::uint32_t index = 0;
-  for (const CodeInfo* part : inner_first(info)) index = add(*part);
+  for (const CodeInfo* part : code_inner_first(info)) index = add(*part);
   return index;
 }
 

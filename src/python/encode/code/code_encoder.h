@@ -35,7 +35,7 @@ class CodeSection {
   // Adds a use of a code object, and its body and those of nested code unless equal
   // ones exist. Uses in definitions precede all others. Returns the index of the body.
   // Throws PyError.
-  std::uint32_t use(PyObject* code, bool is_in_definition = false);
+  std::uint32_t add_use(PyObject* code, bool is_in_definition = false);
 
   // Starts as a copy of `first`, which must outlive this. This must be empty.
   void fork_from(const CodeSection& first) {

@@ -161,7 +161,7 @@ NamedValues named_values(EncodeContext& context, PyFunctionObject* function,
   }
   named.sort_by_turn();
   named.modules = context.needs.modules_to_send(context.imports().take_needs(),
-                                                context.imports().importing());
+                                                context.imports().importing_packages());
   context.deferred.arrange(function, named,
                            context.dicts.names_of(function->func_globals));
   return named;

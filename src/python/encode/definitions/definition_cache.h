@@ -139,8 +139,8 @@ void resolve_unit(State& state, CodeInfos& infos, Unit& unit);
 struct WrittenDefinitions {
   // A number that the payload writes with another size moves all that follows it.
   struct Shift {
-    std::uint64_t from;  // Offset in the definition.
-    std::int64_t by;
+    std::uint64_t offset;  // In the definition.
+    std::int64_t distance;
   };
   struct Start {
     std::uint64_t position = 0;
@@ -156,8 +156,8 @@ struct WrittenDefinitions {
     const Start& start = starts[place.definition];
     std::uint64_t position = start.position + place.offset;
     for (const Shift& shift : start.shifts) {
-      if (shift.from > place.offset) break;
-      position += static_cast<std::uint64_t>(shift.by);
+      if (shift.offset > place.offset) break;
+      position += static_cast<std::uint64_t>(shift.distance);
     }
     return position;
   }

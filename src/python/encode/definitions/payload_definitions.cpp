@@ -139,10 +139,10 @@ class PayloadWriter {
 
 bool NeededDefinitions::has(std::uint32_t definition) {
   while (!needed_.contains(definition)) {
-    const auto next = needed_.lower_bound(expanded_);
+    const auto next = needed_.lower_bound(first_expanded_);
     if (next == needed_.begin() || *std::prev(next) < definition) return false;
-    expanded_ = *std::prev(next);
-    for (const Place& need : included_[expanded_].needs)
+    first_expanded_ = *std::prev(next);
+    for (const Place& need : included_[first_expanded_].needs)
       needed_.insert(need.definition);
   }
   return true;
@@ -438,7 +438,8 @@ void PayloadDefinitions::register_in(OtherSections& others) {
       if (module != nullptr) others.imports.escape(module, false);
     }
     for (std::size_t i = 0; i < definition.code.size(); ++i) {
-      included.code.push_back(others.code.use(included.code_objects[i].get(), true));
+      included.code.push_back(
+          others.code.add_use(included.code_objects[i].get(), true));
       if (i < definition.sources.size() && definition.sources[i]) {
         others.code.add_source(included.code.back(), *definition.sources[i]);
       }

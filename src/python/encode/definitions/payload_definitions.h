@@ -54,7 +54,7 @@ class NeededDefinitions {
                     const std::vector<std::uint32_t>& direct)
       : included_(included),
         needed_(direct.begin(), direct.end()),
-        expanded_(static_cast<std::uint32_t>(included.size())) {}
+        first_expanded_(static_cast<std::uint32_t>(included.size())) {}
 
   bool has(std::uint32_t definition);
 
@@ -62,7 +62,7 @@ class NeededDefinitions {
   std::span<const IncludedDefinition> included_;
   std::set<std::uint32_t> needed_;
   // The needs of definitions from this one on are in `needed_`.
-  std::uint32_t expanded_;
+  std::uint32_t first_expanded_;
 };
 
 class GraphEncoder;
