@@ -90,7 +90,8 @@ def imports(
 ) -> list[tuple[str, str, str, str, str, int]]: ...
 
 #: The hash of an object's content, 16 bytes. `skips_blockers` leaves out objects that
-#: cannot be sent, instead of raising. `names_classes` hashes classes by value by id.
+#: cannot be sent, instead of raising. `names_classes` hashes the ids of classes in
+#: place of their content.
 def content_hash(
     obj: object, skips_blockers: bool, names_classes: bool, /
 ) -> bytes: ...

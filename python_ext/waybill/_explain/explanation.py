@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Packages whose objects state their size in a `shape` attribute.
-_HAVE_SHAPES = frozenset(
+_PACKAGES_WITH_SHAPES = frozenset(
     ("numpy", "pandas", "polars", "torch", "scipy", "cupy", "jax", "jaxlib", "pyarrow")
 )
 
@@ -338,7 +338,7 @@ def _only_in(ours: dict[str, Part], theirs: dict[str, Part]) -> Iterator[Part]:
 def shape_of(obj: object) -> str:
     """ "300000x20" of an array, a frame and the like; "" for other objects."""
     kind = type(obj)
-    if kind.__module__.partition(".")[0] not in _HAVE_SHAPES:
+    if kind.__module__.partition(".")[0] not in _PACKAGES_WITH_SHAPES:
         return ""
     shape = getattr(obj, "shape", None)
     if not isinstance(shape, tuple) or not shape:

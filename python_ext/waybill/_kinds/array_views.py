@@ -12,7 +12,7 @@ import sys
 #: Kinds of dtypes whose arrays can be the memory of another array.
 _NUMBERS = frozenset("biufc")
 
-_LOW = operator.attrgetter("low")
+_low_address = operator.attrgetter("low")
 
 
 def plan_of_arrays(places):
@@ -100,7 +100,7 @@ def _storages_of(places):
             storage.arrays.append(array)
     storages += [storage for storage in _clusters_of(others) if storage.is_compact]
     shared = [storage.choose_array() for storage in storages if storage.is_shared]
-    return sorted(shared, key=_LOW)
+    return sorted(shared, key=_low_address)
 
 
 def _clusters_of(places):
@@ -116,7 +116,7 @@ def _clusters_of(places):
 
 def _storage_at(low, high, storages):
     """The storage that contains a range of addresses; ``storages`` ascend."""
-    index = bisect.bisect_right(storages, low, key=_LOW) - 1
+    index = bisect.bisect_right(storages, low, key=_low_address) - 1
     return storages[index] if index >= 0 and high <= storages[index].high else None
 
 

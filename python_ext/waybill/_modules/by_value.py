@@ -128,10 +128,12 @@ def _is_origin(name: str, origin: str) -> bool:
         spec = find_spec and find_spec(name, path if parent else None, None)
         if spec is not None:
             return bool(os.path.realpath(spec.origin) == os.path.realpath(origin))
-    return not parent and any(_is_in(entry, tail, origin) for entry in _old_path())
+    return not parent and any(
+        _is_in(entry, tail, origin) for entry in _folders_once_searched()
+    )
 
 
-def _old_path() -> Iterator[str]:
+def _folders_once_searched() -> Iterator[str]:
     """Searched folders that are no packages: they may have been in ``sys.path``."""
     for finder in list(sys.path_importer_cache.values()):
         path = getattr(finder, "path", None)

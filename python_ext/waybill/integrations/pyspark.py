@@ -90,7 +90,7 @@ def _plain_pickler() -> Any:
             if isinstance(obj, (FunctionType, type)) and (
                 not is_importable(obj) or f"{obj.__module__}.".startswith(self.by_value)
             ):
-                raise EncodeError("goes by value")
+                raise EncodeError("a function or class that travels by value")
             return NotImplemented
 
     return Pickler
