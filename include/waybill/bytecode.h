@@ -101,8 +101,8 @@ struct Binding {
 // belongs to depends on the nested code.
 struct Default {
   std::uint32_t code = 0;
-  // kNoIndex: a positional parameter's default. Otherwise a keyword-only one's, whose
-  // name is constants[keyword_names] (kText), or items[position] of that (kTuple).
+  // kNoIndex: the parameter is positional. Otherwise it is keyword-only, and its name
+  // is constants[keyword_names] (kText), or the item `position` of that (kTuple).
   std::uint32_t keyword_names = kNoIndex;
   // Positional: how many positional parameters follow; 0 is the last one.
   std::uint32_t position = 0;

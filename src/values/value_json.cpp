@@ -183,7 +183,7 @@ class JsonConverter {
 
   // Makes an array with room for `count` items.
   bool begin_array(std::size_t count, Json into, Place place) {
-    if (!charge(kMinCharge + margin(place.level))) return false;  // For the end.
+    if (!charge(kMinCharge + margin(place.level))) return false;  // Closing bracket.
     into.make_array(count);
     return true;
   }
@@ -282,7 +282,7 @@ class JsonConverter {
       const auto content = add_tag("$dict", into, place);
       return content && write_pairs(map, *content, place);
     }
-    if (!charge(kMinCharge + margin(place.level))) return false;  // For the end.
+    if (!charge(kMinCharge + margin(place.level))) return false;  // Closing bracket.
     into.make_object(map.pairs.size());
     for (const auto& [key, item] : map.pairs) {
       const std::string& name = *key.template get_if<std::string>();
@@ -306,7 +306,7 @@ class JsonConverter {
 
   // Writes the keys that Python's module json accepts, in the same form.
   bool write_loose_map(const data::Map& map, Json into, Place place) {
-    if (!charge(kMinCharge + margin(place.level))) return false;  // For the end.
+    if (!charge(kMinCharge + margin(place.level))) return false;  // Closing bracket.
     std::set<std::string> names;
     into.make_object(map.pairs.size());
     for (const auto& [key, item] : map.pairs) {

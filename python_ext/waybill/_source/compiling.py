@@ -36,7 +36,9 @@ def compile_unit(unit: Unit, file: str, first_line: int) -> CodeType:
     """
     limits.check(unit, FEATURES)
     if not 1 <= first_line <= limits.MAX_TEXT:
-        raise UnitError(f"the source of {unit.name} begins at line {first_line}")
+        raise UnitError(
+            f"the source of {unit.name} begins at line {first_line}, which no file has"
+        )
     if unit.kind == units.GENERATED:
         from waybill._source.generated import placeholder
 

@@ -132,8 +132,9 @@ class Part:
     ) -> None:
         self._opened = opened
         self._offset = offset
-        #: The part that contains this one, by the step of that number; or its path.
+        #: The part that contains this one; or the path of this part.
         self._parent = parent
+        #: The index of this part among the steps of the parent.
         self._step = step
         self._cached: _Description | None = None
         self._key_steps: dict[Any, tuple[int, int]] | None = None
