@@ -288,7 +288,8 @@ GlobalName find_reduced_global(EncodeContext& context, PyObject* object,
   return {Ref::share(asked.object), Ref::share(asked.name)};
 }
 
-// Whether the reduction for a method of a C type is the call of getattr that its builtin
+// Whether the reduction for a method of a C type is the call of getattr that its
+// builtin
 // __reduce__ returns. Such a method can be found by name.
 bool is_getattr_on_type(const State& state, PyObject* object, PyObject* reduction) {
   if (!PyCFunction_CheckExact(object)) return false;
