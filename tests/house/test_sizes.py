@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ PRODUCT = ["src", "include", "python_ext"]
 CAP = 800  # Of the product, which aims at 300; of tests and tools:
 OTHER_CAP = 500
 FUNCTION_CAP = 60
+BYTES_CAP = 100_000
 FOLDER_CAP = 40
 CLASS_CAP = 3  # Sources that define members of one class, besides its header.
 #: Classes that still have more.
@@ -59,6 +61,16 @@ def python_functions(text):
 def functions_of(place, text):
     is_python = place.endswith((".py", ".pyi"))
     return python_functions(text) if is_python else cxx_functions(text)
+
+
+def test_no_tracked_file_has_more_bytes_than_the_cap():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE
+    )
+    paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+
+    assert len(paths) > 1000
+    assert [p for p in paths if p.is_file() and p.stat().st_size > BYTES_CAP] == []
 
 
 def test_no_folder_has_more_files_than_the_cap():
