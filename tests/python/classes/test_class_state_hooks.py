@@ -118,6 +118,14 @@ CONFLICTS = {
 }
 
 
+def assert_conflict_about(name, worker, payload):
+    with pytest.raises(PlaceError) as caught:
+        worker.load(payload)
+
+    assert (caught.value.kind, caught.value.code) == ("DecodeError", "class_conflict")
+    assert name in caught.value.message and "K" in caught.value.message
+
+
 @pytest.mark.parametrize("conflict", CONFLICTS)
 @pytest.mark.parametrize("order", ["{'other': Other, 'K': K}", "{'K': K, 'o': Other}"])
 def test_bases_that_are_impossible_are_an_error_that_changes_nothing(
@@ -134,11 +142,8 @@ def test_bases_that_are_impossible_are_an_error_that_changes_nothing(
     worker.load(home.dumps("{'K': K, 'Other': Other}"))
     home.do("K.x = Other.x = 2; K.__bases__ = (A, B)")
 
-    with pytest.raises(PlaceError) as caught:
-        worker.load(home.dumps(order))
+    assert_conflict_about("__bases__", worker, home.dumps(order))
 
-    assert (caught.value.kind, caught.value.code) == ("DecodeError", "class_conflict")
-    assert "__bases__" in caught.value.message and "K" in caught.value.message
     assert worker.get("K.x, Other.x, len(K.__bases__)") == (1, 1, 1)
 
     home.do("K.__bases__ = (A,)")
@@ -159,11 +164,8 @@ def test_a_metaclass_that_is_impossible_is_an_error_that_changes_nothing(pair, o
     worker.load(home.dumps("{'K': K, 'Other': Other}"))
     home.do("K.x = Other.x = 2; K.__class__ = N")
 
-    with pytest.raises(PlaceError) as caught:
-        worker.load(home.dumps(order))
+    assert_conflict_about("__class__", worker, home.dumps(order))
 
-    assert (caught.value.kind, caught.value.code) == ("DecodeError", "class_conflict")
-    assert "__class__" in caught.value.message and "K" in caught.value.message
     assert worker.get("K.x, Other.x, type(K).__name__") == (1, 1, "M")
 
 
