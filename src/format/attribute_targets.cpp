@@ -78,8 +78,8 @@ class TargetFinder {
     // Positions of the first and the last reference to it.
     std::uint64_t first = kNone, last = 0;
     bool is_code = false;  // A class, a function, or a part of one.
-    std::uint32_t code_depth =
-        0;  // The number of code nodes around it, itself included.
+    // The number of code nodes around it, itself included.
+    std::uint32_t code_depth = 0;
   };
 
   struct Context {
@@ -208,10 +208,10 @@ class TargetFinder {
     const std::uint32_t code_depth = referents_[number].code_depth;
     for (auto inner = first_after(positions_, start);
          inner != positions_.end() && inner->at < end; ++inner) {
-      const Referent& use = referents_[inner->number];
+      const Referent& referent = referents_[inner->number];
       if (!spend_step()) return true;
-      const bool is_private = is_inside(use.first) && is_inside(use.last);
-      if (use.code_depth == code_depth && !is_private) return true;
+      const bool is_private = is_inside(referent.first) && is_inside(referent.last);
+      if (referent.code_depth == code_depth && !is_private) return true;
     }
     for (auto reference = first_after(references_, start);
          reference != references_.end() && reference->at < end; ++reference) {

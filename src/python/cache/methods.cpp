@@ -21,9 +21,6 @@ using bytecode::Operation;
 
 namespace {
 
-// The deepest nesting of wrappers.
-constexpr int kMaxDepth = 8;
-
 // Whether an object is an instance of this type of functools. Does not import
 // functools.
 bool is_of_functools(const State& state, PyObject* object, const char* name) {
@@ -86,7 +83,7 @@ bool is_method(const State& state, PyObject* attribute, int depth) {
   if (names.empty()) {
     return wrapper_among_bases(Py_TYPE(attribute)) != nullptr;
   }
-  if (depth >= kMaxDepth) return false;
+  if (depth >= kMaxWrapperDepth) return false;
   return std::ranges::all_of(names, [&](const char* name) {
     const Ref wrapped = get_attribute(attribute, name);
     return wrapped.get() == Py_None || is_method(state, wrapped.get(), depth + 1);

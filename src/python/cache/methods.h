@@ -15,6 +15,9 @@
 
 namespace waybill::py {
 
+// The deepest nesting of wrappers around a method that is looked into.
+inline constexpr int kMaxWrapperDepth = 8;
+
 // The names of the attributes in which a classmethod, staticmethod, property,
 // cached_property or partialmethod holds the functions that it calls; none for other
 // objects.

@@ -340,7 +340,6 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
 bool ReceivedClass::record_functions(const State& state, PyObject* attribute,
                                      bool follows, Py_ssize_t expected_references,
                                      int depth) {
-  constexpr int kMaxWrapperDepth = 8;
   if (depth > kMaxWrapperDepth) return false;
   if (PyFunction_Check(attribute)) {
     return methods_.record(state, attribute, follows, expected_references);

@@ -274,8 +274,7 @@ const char* describe(KeyGuard::Finding finding) {
   switch (finding) {
     case KeyGuard::Finding::kTooDeep:
       return "a key or set item with tuples nested more than 1000 deep, or with too "
-             "many "
-             "nested frozensets, which cannot be hashed safely";
+             "many nested frozensets, which cannot be hashed safely";
     case KeyGuard::Finding::kTooManySteps:
       return "keys or set items that take more steps than max_key_steps allows: they "
              "were chosen to share parts or to collide";
