@@ -332,11 +332,11 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   const Limits limits;
   std::shared_ptr<DecodeCache> received;
   std::optional<DecodeCache::Lease> lease;
-  if (hooks.is_default() && state.uses_caches) {
+  if (hooks.allows_cache() && state.uses_caches) {
     received =
         state.decode_cache;  // The payload's code may clear the caches meanwhile.
     lease.emplace(*received, bytes);
-    if (Ref object = lease->decode(state)) return object;
+    if (Ref object = lease->decode(state, hooks)) return object;
   }
   DecodeCache::Lease* const used = lease ? &*lease : nullptr;
   std::vector<std::uint64_t> shared;

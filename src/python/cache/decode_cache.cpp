@@ -25,6 +25,16 @@ namespace waybill::py {
 
 namespace {
 
+// The key of new globals in DecodeContext::namespaces.
+Ref key_of_namespace(const State& state, PyObject* globals) {
+  const Names& names = state.names;
+  const bool is_package = raw_get(globals, names.path.get()) != nullptr;
+  PyObject* package = raw_get(globals, names.package.get());
+  return new_tuple({Ref::share(raw_get(globals, names.name.get())),
+                    Ref::share(package == nullptr ? Py_None : package),
+                    Ref::share(is_package ? Py_True : Py_False)});
+}
+
 std::uint64_t key_of(BytesView bytes, std::size_t size) {
   return base::hash_of(bytes.first(std::min(bytes.size(), size)));
 }
@@ -53,6 +63,9 @@ bool depends_on_context(wire::NodeTag tag) {
 class NodeFinder {
  public:
   explicit NodeFinder(std::vector<Recipe::Node>& nodes) : nodes_(nodes) {}
+
+  // Whether each name is that of one namespace, and none lacks a name.
+  bool are_namespaces_named() const { return are_namespaces_named_; }
 
   bool run(const Envelope& envelope) {
     const Definitions& definitions = envelope.definitions;
@@ -84,7 +97,11 @@ class NodeFinder {
     // A call may give another object each time; a reused method would keep the first.
     if (shape->parts[0].is_called && nesting.is_in_function) return false;
     const std::size_t position = cursor.container().offset;
-    if (shape->tag == wire::NodeTag::kClass) {
+    if (shape->tag == wire::NodeTag::kNamespace) {
+      wire::Reader ahead = cursor.reader();
+      const bool has_number = cursor.container().count > shape->min_count;
+      are_namespaces_named_ = are_namespaces_named_ && !has_number && !ahead.read_nil();
+    } else if (shape->tag == wire::NodeTag::kClass) {
       wire::Reader ahead = cursor.reader();
       BytesView id;
       // A class without an id is built anew each time.
@@ -99,6 +116,7 @@ class NodeFinder {
   }
 
   std::vector<Recipe::Node>& nodes_;
+  bool are_namespaces_named_ = true;
 };
 
 }  // namespace
@@ -114,10 +132,12 @@ std::unique_ptr<CachedEnvelope> CachedEnvelope::make(const State& state,
   auto entry = std::make_unique<CachedEnvelope>(state);
   entry->prefix_ = envelope::VerifiedPrefix::make(envelope);
   if (!entry->prefix_) return nullptr;
-  if (!NodeFinder(entry->nodes_).run(*envelope)) {
+  NodeFinder finder(entry->nodes_);
+  if (!finder.run(*envelope)) {
     entry->nodes_.clear();
     entry->rebuilds_definitions_ = true;
   }
+  entry->are_namespaces_named_ = finder.are_namespaces_named();
   entry->replaced_count_ = replaced_count;
   for (const ImportRecord& import : imports) {
     Ref& name = entry->imports_.emplace_back();
@@ -165,24 +185,75 @@ Ref CachedEnvelope::object_at(std::size_t position,
 
 // Gives the methods of rebound_classes_ the globals of the new functions, as decoding
 // the payload would. Returns false, and changes nothing, if the program could see that
-// the methods are old. Then the caller decodes the payload in full.
+// the methods are old.
 bool CachedEnvelope::rebind_methods(std::span<const Ref> objects) const {
   if (rebound_classes_.empty()) return true;
-  const auto has_referenced_methods = [&](std::size_t recorded) {
-    return classes_[recorded].has_referenced_methods();
-  };
-  if (state_.has_jit || std::ranges::any_of(rebound_classes_, has_referenced_methods))
-    return false;
-  const auto function = std::ranges::find(nodes_, false, &Recipe::Node::is_class);
-  const auto number = static_cast<std::size_t>(function - nodes_.begin());
-  PyObject* globals = PyFunction_GET_GLOBALS(objects[number].get());
+  if (!can_rebind_methods()) return false;
   std::vector<Ref> old;  // Dropped once all methods are rebound.
   for (const std::size_t recorded : rebound_classes_)
-    classes_[recorded].methods().rebind_globals(globals, old);
+    classes_[recorded].methods().rebind_globals(new_globals(objects), old);
   return true;
 }
 
-Ref CachedEnvelope::decode(State& state, BytesView bytes) {
+bool CachedEnvelope::can_rebind_methods() const {
+  if (rebound_classes_.empty()) return true;
+  return !state_.has_jit && std::ranges::none_of(rebound_classes_, [&](auto recorded) {
+    return classes_[recorded].has_referenced_methods();
+  });
+}
+
+// The globals of the new functions, which rebound methods get.
+PyObject* CachedEnvelope::new_globals(std::span<const Ref> objects) const {
+  const auto function = std::ranges::find(nodes_, false, &Recipe::Node::is_class);
+  const auto number = static_cast<std::size_t>(function - nodes_.begin());
+  return PyFunction_GET_GLOBALS(objects[number].get());
+}
+
+// What decoding needs beside the bytes, where all modules are imported already.
+struct CachedEnvelope::Context {
+  Context(State& state, const VerifiedEnvelope& envelope, const Limits& limits,
+          const Modules& modules, std::size_t import_count, const DecodeHooks& hooks)
+      : importer(state, envelope->manifest, hooks),
+        code(state, envelope, limits),
+        decode(state, envelope, code, importer, hooks) {
+    for (std::size_t i = 0; i < import_count; ++i) importer.set_module(i, modules[i]);
+  }
+
+  ModuleImporter importer;
+  CodeBuilder code;
+  DecodeContext decode;
+};
+
+// Builds a value that is not plain data, with the objects of the definitions. As in
+// full decoding, classes change once the value is complete. Its code may have changed
+// them before, or have kept methods: then they are merged as in full decoding.
+Ref CachedEnvelope::decode_value(State& state, GraphDecoder& decoder, Context& context,
+                                 const Modules& modules, std::span<const Ref> objects,
+                                 CollectorPause& collector_pause) const {
+  Ref key, value;
+  if (!rebound_classes_.empty()) key = key_of_namespace(state_, new_globals(objects));
+  {
+    const CollectorPause::Break code_runs(collector_pause);
+    context.decode.definition_code_uses = prefix_->code_uses();
+    value = decoder.decode(context.decode);
+  }
+  const auto is_unchanged = [&](std::size_t recorded) {
+    const ReceivedClass& own = classes_[recorded];
+    return own.find(state_).get() == objects[own.node()].get();
+  };
+  if (std::ranges::all_of(rebound_classes_, is_unchanged) && rebind_methods(objects))
+    return value;
+  const CollectorPause::Break code_runs(collector_pause);
+  Context merge(state, prefix_->envelope(), decoder.limits(), modules, imports_.size(),
+                context.decode.hooks);
+  merge.decode.only_definitions = true;
+  merge.decode.namespaces = Ref::steal(PyDict_New());
+  check(PyDict_SetItem(merge.decode.namespaces.get(), key.get(), new_globals(objects)));
+  GraphDecoder(state, *prefix_->envelope(), decoder.limits()).decode(merge.decode);
+  return value;
+}
+
+Ref CachedEnvelope::decode(State& state, BytesView bytes, const DecodeHooks& hooks) {
   // From the comparison of classes until methods are rebound, no Python code may run.
   CollectorPause collector_pause;
   Modules modules;
@@ -208,8 +279,7 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
   }
   const Limits limits;
   GraphDecoder value_decoder(state, envelope, limits);
-  bool reuses_definitions = !rebuilds_definitions_;
-  if (reuses_definitions) {
+  if (!rebuilds_definitions_) {
     const bool is_complete = value_decoder.begin_at_value(
         envelope, [&](std::size_t position) { return object_at(position, objects); });
     if (!is_complete) return {};
@@ -219,19 +289,16 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes) {
           value_decoder.is_complete() && value_decoder.offset() == end;
       return is_sound && rebind_methods(objects) ? value_decoder.take_value() : Ref();
     }
-    // Code that runs while the value is built may use methods that are not rebound yet.
-    reuses_definitions = rebound_classes_.empty();
   }
   if (!prefix_->check_value(value_decoder.longest_part())) return {};
+  Context context(state, prefix_->envelope(), limits, modules, imports_.size(), hooks);
+  if (buffers) context.decode.stored = buffers->objects();
+  if (!rebuilds_definitions_ && can_rebind_methods()) {
+    return decode_value(state, value_decoder, context, modules, objects,
+                        collector_pause);
+  }
   const CollectorPause::Break code_runs(collector_pause);
-  ModuleImporter importer(state, prefix_->envelope()->manifest, DecodeHooks{});
-  for (std::size_t i = 0; i < imports_.size(); ++i) importer.set_module(i, modules[i]);
-  CodeBuilder code(state, prefix_->envelope(), limits);
-  DecodeContext context(state, prefix_->envelope(), code, importer, DecodeHooks{});
-  if (buffers) context.stored = buffers->objects();
-  if (!reuses_definitions) return GraphDecoder(state, envelope, limits).decode(context);
-  context.definition_code_uses = prefix_->code_uses();
-  return value_decoder.decode(context);
+  return GraphDecoder(state, envelope, limits).decode(context.decode);
 }
 
 bool CachedEnvelope::start_recording(BytesView bytes) {
@@ -293,7 +360,7 @@ bool CachedEnvelope::can_reuse_classes() {
     const ReceivedFunctions& methods = classes_[i].methods();
     if (classes_[i].is_at_home() || methods.is_independent_of(globals_)) continue;
     if (globals_.size() != 1 || !methods.are_bound_to(globals_.front()) ||
-        methods.has_held_functions()) {
+        methods.has_held_functions() || !are_namespaces_named_) {
       return false;
     }
     rebound_classes_.push_back(i);
@@ -359,8 +426,8 @@ bool DecodeCache::check_and_mark_recent(BytesView prefix) {
   return std::exchange(recent_prefixes_[hash % recent_prefixes_.size()], hash) == hash;
 }
 
-Ref DecodeCache::Lease::decode(State& state) {
-  Ref object = entry_ ? entry_->decode(state, bytes_) : Ref();
+Ref DecodeCache::Lease::decode(State& state, const DecodeHooks& hooks) {
+  Ref object = entry_ ? entry_->decode(state, bytes_, hooks) : Ref();
   ++(object ? state.decode_hits : state.decode_misses);
   return object;
 }

@@ -43,8 +43,9 @@ class CachedEnvelope final : public NodeObserver {
 
   // The object of an envelope with this prefix. Null if its definitions differ, if a
   // class has changed, if a module is not imported or lacks a name, or if the envelope
-  // is not sound. Then no foreign code has run, and nothing was imported.
-  Ref decode(State& state, BytesView bytes);
+  // is not sound. Then no foreign code has run, nothing was imported, and no buffer was
+  // taken from `hooks`, which must allow the cache.
+  Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks);
 
   // Starts recording an envelope that is decoded in full; false if its definitions
   // differ. The decoder reports functions and classes to on_node_built(), and
@@ -62,6 +63,7 @@ class CachedEnvelope final : public NodeObserver {
 
   // By number of import; null for modules that are not needed at load.
   using Modules = std::array<Ref, kMaxImports>;
+  struct Context;
 
   bool find_modules(Modules& modules) const;
   bool can_reuse_classes();
@@ -69,6 +71,11 @@ class CachedEnvelope final : public NodeObserver {
   Ref object_at(std::size_t position, std::span<const Ref> objects) const;
   bool has_functions() const { return classes_.size() != nodes_.size(); }
   bool rebind_methods(std::span<const Ref> objects) const;
+  bool can_rebind_methods() const;
+  PyObject* new_globals(std::span<const Ref> objects) const;
+  Ref decode_value(State& state, GraphDecoder& decoder, Context& context,
+                   const Modules& modules, std::span<const Ref> objects,
+                   CollectorPause& collector_pause) const;
 
   const State& state_;
   std::unique_ptr<envelope::VerifiedPrefix> prefix_;
@@ -76,6 +83,7 @@ class CachedEnvelope final : public NodeObserver {
   std::uint32_t replaced_count_ = 0;
   std::vector<Recipe::Node> nodes_;
   std::vector<ReceivedClass> classes_;  // The classes among the nodes, in their order.
+  bool are_namespaces_named_ = false;   // See key_of_namespace().
   // Indexes in classes_ of the classes whose methods get the globals of new functions.
   std::vector<std::size_t> rebound_classes_;
   std::optional<Recipe> recipe_;
@@ -126,7 +134,7 @@ class DecodeCache {
     Lease& operator=(const Lease&) = delete;
 
     // CachedEnvelope::decode; null if there is no entry.
-    Ref decode(State& state);
+    Ref decode(State& state, const DecodeHooks& hooks);
 
     // The entry that records while the envelope is decoded in full; the caller finishes
     // the recording. Null if there is none: most prefixes are received once. `prefix`:

@@ -116,6 +116,7 @@ struct DecodeContext {
   // The number of uses of code in the definitions, if the definitions are built
   // already.
   std::optional<std::size_t> definition_code_uses;
+  bool only_definitions = false;  // Classes are merged, and no value is built.
 
   ObjectHistory history;
   ReceivedDefinitions received_definitions;

@@ -40,12 +40,12 @@ struct DecodeHooks {
   // Null: every sound payload is accepted.
   const Gate* gate = nullptr;
 
-  // Whether no hook can change the result of decoding.
-  bool is_default() const {
-    return persistent_load == nullptr && find_class == nullptr && buffers == nullptr &&
-           history == nullptr && !resets_classes && class_state == nullptr &&
-           gate == nullptr && map_location == nullptr && renames == nullptr &&
-           opaque == nullptr && stored == nullptr && memory == nullptr;
+  // Whether the decode cache may be used: definitions mean the same as without hooks.
+  bool allows_cache() const {
+    return persistent_load == nullptr && find_class == nullptr && history == nullptr &&
+           !resets_classes && class_state == nullptr && gate == nullptr &&
+           map_location == nullptr && renames == nullptr && opaque == nullptr &&
+           stored == nullptr && memory == nullptr;
   }
 };
 

@@ -86,7 +86,7 @@ Ref GraphDecoder::decode(DecodeContext& context) {
         keeps_history_ ? end_ : start_ + context.received_definitions.targets_end();
     if (batch_start_ > start_) restart();
     build_definitions();
-    run();
+    if (!context.only_definitions) run();
     context.received_definitions.apply();
     return take_value();
   } catch (const PyError&) {

@@ -66,6 +66,49 @@ def test_instances_with_arrays_take_their_class_from_the_cache(script):
     assert received_hits() > before
 
 
+def test_tasks_with_buffers_out_of_band_take_their_definitions_from_the_cache(script):
+    f, cls = script["scaled"], script["Job"]
+    before = received_hits()
+
+    for i in range(8):
+        buffers = []
+        data = waybill.dumps([f, cls(array(i))], buffer_callback=buffers.append)
+        function, job = waybill.loads(data, buffers=buffers)
+        assert (job.run() == 2 * i).all()
+        assert (function(array(i)) == 2 * i).all()
+        assert numpy.shares_memory(job.a, numpy.frombuffer(buffers[0]))
+
+    assert received_hits() - before == 6
+
+
+class OneBufferShort:
+    """Buffers of which the last one fails."""
+
+    def __init__(self, first):
+        self.left = [first]
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.left:
+            return self.left.pop()
+        raise OSError("the connection is closed")
+
+
+def test_a_buffer_that_fails_is_an_error_each_time(script):
+    value = script["scaled"], array(1), array(2)
+    buffers = []
+    data = waybill.dumps(value, buffer_callback=buffers.append)
+
+    for _ in range(5):
+        with pytest.raises(OSError, match="the connection is closed"):
+            waybill.loads(data, buffers=OneBufferShort(buffers[0]))
+        with pytest.raises(waybill.DecodeError, match="was not given in `buffers`"):
+            waybill.loads(data, buffers=buffers[:1])
+        assert (waybill.loads(data, buffers=buffers)[2] == 2).all()
+
+
 def test_tasks_with_and_without_arrays_may_alternate(script):
     f = script["scaled"]
 

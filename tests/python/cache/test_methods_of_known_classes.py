@@ -4,6 +4,7 @@ A payload that is read makes them anew. The cache leaves them where nobody could
 difference, and gives them other globals.
 """
 
+import datetime
 import textwrap
 
 import pytest
@@ -44,7 +45,7 @@ module.value = 1
 payloads, = sent
 answer, before = [], None
 for payload in payloads:
-    f = waybill.loads(payload)
+    f, *others = waybill.loads(payload)
     cls = f.__globals__["C"]
     shared = cls.m.__globals__ is f.__globals__
     answer.append((id(cls.m) == before, shared, f()))
@@ -52,9 +53,14 @@ for payload in payloads:
 """
 
 
+#: What comes with the function. Building a date calls its type.
+BESIDE = {"nothing": (), "a date": (datetime.date(2026, 1, 1),)}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("name", SERVED)
-def test_methods_have_the_globals_of_the_function_of_each_payload(name):
-    payload = waybill.dumps(function_of(SERVED[name]))
+def test_methods_have_the_globals_of_the_function_of_each_payload(name, beside):
+    payload = waybill.dumps([function_of(SERVED[name]), *BESIDE[beside]])
 
     found, expected = answers_with_and_without_caches(LOADED, [payload] * 6)
 
@@ -160,6 +166,44 @@ RUNNING = {
             def n(self): return LIMIT
             def m(self): return self.kept()
         def f(): return C, LIMIT
+        """,
+    "a state that changes a method": """
+        class C:
+            def __getstate__(self): return {}
+            def __setstate__(self, state): type(self).m = lambda self: "changed"
+            def m(self): return LIMIT
+        def f(): return C, LIMIT
+        """,
+    "a state that changes a global": """
+        class C:
+            def __getstate__(self): return {}
+            def __setstate__(self, state): self.m.__globals__["LIMIT"] = 8
+            def m(self): return LIMIT
+        def f(): return C, LIMIT
+        """,
+    "a state that adds an attribute": """
+        class C:
+            count = 0
+            def __getstate__(self): return {}
+            def __setstate__(self, state): type(self).count += 1
+            def m(self): return LIMIT, self.count
+        def f(): return C, LIMIT
+        """,
+    "a state that keeps its class": """
+        class C:
+            def __getstate__(self): return {}
+            def __setstate__(self, state): self.kept = type(self), type(self).__call__
+            def __call__(self): return LIMIT
+            def m(self): return self.kept[1](self), self.kept[0] is type(self)
+        def f(): return C, LIMIT
+        """,
+    "a state that calls": """
+        def helper(): return LIMIT
+        class C:
+            def __getstate__(self): return {}
+            def __setstate__(self, state): self.seen = helper(), self.m.__globals__
+            def m(self): return self.seen[0], self.seen[1]["LIMIT"], helper()
+        def f(): return C, helper()
         """,
 }
 
