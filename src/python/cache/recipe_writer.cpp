@@ -312,7 +312,7 @@ class RecipeWriter {
       case NodeTag::kGlobal:
         return write_global() && steps_.save_found(offset);
       case NodeTag::kNamespace:
-        return count == 3 && write_namespace(offset);
+        return write_namespace(count, offset);
       case NodeTag::kFunction:
         return write_function(offset, depth);
       case NodeTag::kClass:
@@ -350,18 +350,24 @@ class RecipeWriter {
     return true;
   }
 
-  bool write_namespace(std::size_t offset) {
+  // `count`: the values of the node.
+  bool write_namespace(std::uint64_t count, std::size_t offset) {
+    constexpr std::uint64_t kMinCount =
+        envelope::shape_of(NodeTag::kNamespace).min_count;
     Ref name, package;
     wire::Token is_package;
+    std::uint64_t number_of_name = 0;
     if (!read_text_or_none(name) || !read_text_or_none(package) ||
-        !reader_.next(is_package)) {
+        !reader_.next(is_package) ||
+        (count > kMinCount && !reader_.read_unsigned(number_of_name, UINT64_MAX, {}))) {
       return false;
     }
     const bool has_path = is_package.integer != 0;
     const auto made = std::ranges::find_if(namespaces_, [&](const auto& one) {
+      // Names are interned.
       return name && one.name.get() == name.get() &&
-             one.package.get() == package.get() &&
-             one.is_package == has_path;  // Names are interned.
+             one.package.get() == package.get() && one.is_package == has_path &&
+             one.number_of_name == number_of_name;
     });
     if (made != namespaces_.end()) {
       prototype_ = made->prototype;
@@ -376,7 +382,7 @@ class RecipeWriter {
     prototype_ = prototype;
     const std::uint32_t number = steps_.save();
     steps_.record_namespace(offset, number, prototype);
-    namespaces_.push_back({name, package, has_path, prototype, number});
+    namespaces_.push_back({name, package, has_path, number_of_name, prototype, number});
     return true;
   }
 
@@ -551,7 +557,7 @@ class RecipeWriter {
     if (envelope::uses_code(tag)) code_.skip_uses(1);
     switch (static_cast<NodeTag>(tag)) {
       case NodeTag::kNamespace:
-        return token.count == 4 && write_namespace(offset) && steps_.add(Action::kPop);
+        return write_namespace(token.count - 1, offset) && steps_.add(Action::kPop);
       case NodeTag::kGlobal:
         if (steps_.reference_to(offset) == kNone) break;
         return write_global() && steps_.save_found(offset) && steps_.add(Action::kPop);
@@ -596,6 +602,7 @@ class RecipeWriter {
   struct MadeNamespace {
     Ref name, package;
     bool is_package;
+    std::uint64_t number_of_name;  // Among the namespaces of this name.
     Ref prototype;
     std::uint32_t number;  // The number of the saved value.
   };

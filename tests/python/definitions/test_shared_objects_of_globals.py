@@ -180,6 +180,58 @@ def test_typed_named_tuple_is_a_definition():
     ) == (3, "y", False)
 
 
+def test_function_and_class_of_two_dicts_of_one_name_are_definitions():
+    """A scheduler in the program's own process has copies of the functions, which name
+    the program's own classes."""
+    made = define("""
+        class C:
+            def m(self): return helper()
+        def helper(): return 1
+        def f(): return C().m(), helper()
+    """)
+    copy = waybill.loads(waybill.dumps(made.f))
+    assert copy.__globals__["C"] is made.C
+    assert copy.__globals__ is not made.C.m.__globals__
+
+    data = waybill.dumps((copy, made.C()))
+
+    assert definitions_in(data) == 4
+    answer = fresh_process.load(
+        data,
+        "(value[0](), value[0].__globals__ is not type(value[1]).m.__globals__,"
+        " value[0].__globals__['C'] is type(value[1]))",
+    )
+    assert answer == ((1, 1), True, True)
+
+
+def test_a_dict_has_another_number_beside_another_dict_of_its_name():
+    """The definition of one function, after that of a class and alone."""
+    made = define("""
+        class C:
+            def m(self): return helper()
+        def helper(): return 1
+        def f(): return helper()
+    """)
+    copies = [waybill.loads(waybill.dumps(made.f)) for _ in range(2)]
+    roots = [
+        [made.C, copies[0]],
+        [copies[0]],
+        [copies[0], made.C],
+        [made.C, made.f],
+        [made.C, *copies],
+        copies[::-1],
+    ]
+
+    for root in [*roots, *roots[::-1], *roots]:
+        assert waybill.dumps(root) == dumps_without_caches(root)
+    for root in roots:
+        dicts = [id(getattr(one, "m", one).__globals__) for one in root]
+        arrived = fresh_process.send(
+            root, "[id(getattr(one, 'm', one).__globals__) for one in value]"
+        )
+        assert list(map(dicts.index, dicts)) == list(map(arrived.index, arrived))
+
+
 #: What shares the dict of an instance: what is sent, and a claim about it.
 DICTS = {
     "a class, then the value": (

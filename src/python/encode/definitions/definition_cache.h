@@ -38,11 +38,18 @@ struct Definition {
   };
   // A number in the bytes that differs between payloads.
   struct Number {
-    enum class NumberKind : std::uint8_t { kReference, kModule, kCode };
+    enum class NumberKind : std::uint8_t {
+      kReference,
+      kModule,
+      kCode,
+      kNamespaceLead,  // The lead of a namespace's node, which counts its values.
+      kNamespace,      // The number of a namespace, which the first of a name lacks.
+    };
     NumberKind kind;
-    std::uint8_t size;         // Bytes of its token, which the payload replaces.
-    std::uint32_t position;    // The offset of the token in the bytes.
-    std::uint32_t number = 0;  // Local number; for code, in the order of bodies.
+    std::uint8_t size;       // Bytes of its token, which the payload replaces.
+    std::uint32_t position;  // The offset of the token in the bytes.
+    // Local number; for code, in the order of bodies; for namespaces, their index.
+    std::uint32_t number = 0;
   };
   // The node to which a reference refers: one in the bytes, or one of another
   // definition.
@@ -73,7 +80,7 @@ struct Definition {
   std::vector<Referent> referents;  // By number of the references.
   std::vector<VisitedIndex> needs;  // Functions and classes of other definitions.
   std::vector<Export> exports;      // By offset.
-  std::vector<VisitedIndex> namespaces;
+  std::vector<Export> namespaces;   // Those with a name.
   std::vector<Global> globals;
   std::vector<ModuleUse> modules;  // By number.
   std::vector<Ref> module_values;  // Names of the modules that are values.
@@ -207,7 +214,9 @@ class CachedSections {
 // functions and classes with other data again and again.
 struct CachedHead {
   std::vector<std::shared_ptr<const Definition>> definitions;
-  std::vector<std::vector<Place>> needs;  // The needs of each definition.
+  // The needs, and the numbers of the namespaces, of each definition.
+  std::vector<std::vector<Place>> needs;
+  std::vector<std::vector<std::uint64_t>> namespaces;
   WrittenDefinitions written;
   CachedSections sections;
   LookupTrace trace;

@@ -23,8 +23,10 @@ using envelope::CursorEvent;
 using wire::Token;
 
 struct OpenValue {
-  // Index of the global that has this value; SIZE_MAX if none has.
+  // Indexes of the global that has this value, and of the namespace that it is;
+  // SIZE_MAX if there is none.
   std::size_t global = SIZE_MAX;
+  std::size_t own_namespace = SIZE_MAX;
 };
 using Cursor = envelope::PayloadCursor<OpenValue>;
 
@@ -37,12 +39,16 @@ class Scan {
   void run() {
     while (cursor_.next()) {
       if (cursor_.event() == CursorEvent::kClose) {
-        close(cursor_.container().annotation.global);
+        const OpenValue& own = cursor_.container().annotation;
+        close(own.global);
+        if (own.own_namespace != SIZE_MAX) {
+          add(NumberKind::kNamespace, 0, cursor_.reader().offset(), own.own_namespace);
+        }
         continue;
       }
       const std::size_t global = add_global_here();
       if (cursor_.event() == CursorEvent::kOpen) {
-        cursor_.container().annotation.global = global;
+        cursor_.container().annotation = {global, add_namespace_here()};
       } else {
         add_number();
         close(global);
@@ -51,6 +57,19 @@ class Scan {
   }
 
  private:
+  using NumberKind = Definition::Number::NumberKind;
+
+  // Adds the lead of the namespace that starts here; SIZE_MAX if there is none.
+  std::size_t add_namespace_here() {
+    const std::size_t offset = cursor_.container().offset;
+    const auto found =
+        std::ranges::find(definition_.namespaces, offset, &Definition::Export::offset);
+    if (found == definition_.namespaces.end()) return SIZE_MAX;
+    const auto index = static_cast<std::size_t>(found - definition_.namespaces.begin());
+    add(NumberKind::kNamespaceLead, 1, offset, index);
+    return index;
+  }
+
   // Adds the global whose value starts here; SIZE_MAX if there is none.
   std::size_t add_global_here() {
     const auto& around = cursor_.around();
@@ -73,24 +92,25 @@ class Scan {
 
   // Adds the current token if it is a number that differs between payloads.
   void add_number() {
-    using NumberKind = Definition::Number::NumberKind;
     const Token& token = cursor_.token();
+    const std::size_t size = cursor_.reader().offset() - token.offset;
     std::uint64_t number = 0;
     if (cursor_.rule() == envelope::Rule::kCodeIndex) {
-      add(NumberKind::kCode, static_cast<std::uint64_t>(token.integer));
+      add(NumberKind::kCode, size, token.offset,
+          static_cast<std::uint64_t>(token.integer));
     } else if (wire::is_reference(token, number)) {
-      add(NumberKind::kReference, number);
+      add(NumberKind::kReference, size, token.offset, number);
     } else if (token.is(wire::ExtType::kModule) &&
                wire::index_of(token.bytes, number)) {
-      add(NumberKind::kModule, number);
+      add(NumberKind::kModule, size, token.offset, number);
     }
   }
 
-  void add(Definition::Number::NumberKind kind, std::uint64_t number) {
-    const std::size_t offset = cursor_.token().offset;
-    definition_.numbers.push_back(
-        {kind, static_cast<std::uint8_t>(cursor_.reader().offset() - offset),
-         static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(number)});
+  void add(NumberKind kind, std::size_t size, std::size_t offset,
+           std::uint64_t number) {
+    definition_.numbers.push_back({kind, static_cast<std::uint8_t>(size),
+                                   static_cast<std::uint32_t>(offset),
+                                   static_cast<std::uint32_t>(number)});
   }
 
   Definition& definition_;
@@ -281,7 +301,7 @@ bool PayloadDefinitions::set_objects(Definition& definition,
       if (one.kind == Kind::kName) continue;
       // Other definitions cannot share a namespace without a name.
       if ((one.key & 1) != 0 && namespace_name(written.state, one.object.get())) {
-        definition.namespaces.push_back({i, j});
+        definition.namespaces.push_back({{i, j}, entry->offset});
       } else {
         definition.exports.push_back({{i, j}, entry->offset});
       }

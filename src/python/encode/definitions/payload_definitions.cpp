@@ -105,6 +105,14 @@ class PayloadWriter {
         case Definition::Number::NumberKind::kCode:
           out_.unsigned_integer(*code++);
           break;
+        case Definition::Number::NumberKind::kNamespaceLead:
+          out_.array(included.namespaces[number.number] == 0 ? 4 : 5);
+          break;
+        case Definition::Number::NumberKind::kNamespace:
+          if (const std::uint64_t own_number = included.namespaces[number.number]) {
+            out_.unsigned_integer(own_number);
+          }
+          break;
       }
       const auto by = static_cast<std::int64_t>(out_.size() - before) - number.size;
       if (by != 0) start.shifts.push_back({done, by});
@@ -295,6 +303,10 @@ bool PayloadDefinitions::include_last(Component component,
     included.code_objects.push_back(Ref::share(PyFunction_GET_CODE(function)));
   }
   if (!can_include(included)) return false;
+  for (const Definition::Export& one : included.definition->namespaces) {
+    included.namespaces.push_back(
+        context_.namespaces.number_of(context_.state, object_at(included, one.object)));
+  }
   register_objects(included);
   return true;
 }
@@ -359,12 +371,7 @@ std::shared_ptr<const Definition> PayloadDefinitions::find_cached(
 // Whether the payload has no object of the definition yet. Values of the same global of
 // the same namespace are excepted: readers use the first one.
 bool PayloadDefinitions::can_include(const IncludedDefinition& included) {
-  const Definition& definition = *included.definition;
-  for (const Definition::VisitedIndex& index : definition.namespaces) {
-    PyObject* globals = object_at(included, index);
-    if (context_.namespaces.number_of(context_.state, globals) != 0) return false;
-  }
-  return std::ranges::all_of(definition.exports, [&](const auto& one) {
+  return std::ranges::all_of(included.definition->exports, [&](const auto& one) {
     const bool is_unit = one.object.object == 0;
     const std::uintptr_t key = key_at(included, one.object);
     const MemoEntry* entry = context_.objects.find(key);
@@ -390,7 +397,7 @@ bool PayloadDefinitions::is_same_global(const IncludedDefinition& included,
     return one.start <= offset && offset < one.end;
   });
   if (global == definition.globals.end()) return false;
-  PyObject* globals = object_at(included, definition.namespaces.front());
+  PyObject* globals = object_at(included, definition.namespaces.front().object);
   const auto same = globals_.find({globals, global->name});
   return same != globals_.end() && same->second == key_at(included, global->object);
 }
@@ -412,7 +419,7 @@ void PayloadDefinitions::register_objects(const IncludedDefinition& included) {
     if (PyType_Check(object)) context_.dicts.add_class(object);
   }
   if (definition.namespaces.size() != 1) return;
-  PyObject* globals = object_at(included, definition.namespaces.front());
+  PyObject* globals = object_at(included, definition.namespaces.front().object);
   for (const Definition::Global& global : definition.globals) {
     globals_.try_emplace({globals, global.name}, key_at(included, global.object));
   }
@@ -470,7 +477,9 @@ std::shared_ptr<const CachedHead> PayloadDefinitions::find_head() const {
     return std::ranges::equal(head->definitions, included_, {}, {},
                               &IncludedDefinition::definition) &&
            std::ranges::equal(head->needs, included_, std::ranges::equal, {},
-                              &IncludedDefinition::needs);
+                              &IncludedDefinition::needs) &&
+           std::ranges::equal(head->namespaces, included_, {}, {},
+                              &IncludedDefinition::namespaces);
   });
 }
 
@@ -492,6 +501,7 @@ void PayloadDefinitions::store_head(const Parts& parts,
   for (const IncludedDefinition& included : included_) {
     head.definitions.push_back(included.definition);
     head.needs.emplace_back(included.needs.begin(), included.needs.end());
+    head.namespaces.push_back(included.namespaces);
   }
   head.written = written;
   head.sections = CachedSections(parts);

@@ -39,7 +39,8 @@ struct IncludedDefinition {
   ArenaVector<Unit*> units;       // By Definition::VisitedIndex::unit.
   ArenaVector<Place> needs;       // Places of the definition's needs, by number.
   ArenaVector<Ref> code_objects;  // The code of its functions, which may change later.
-  std::vector<std::uint32_t> modules, code;  // Their numbers in the payload.
+  std::vector<std::uint64_t> namespaces;     // Their numbers in the payload.
+  std::vector<std::uint32_t> modules, code;  // The same.
   bool was_cached = false;                   // It was not made for this payload.
   bool is_cached = false;                    // Later payloads can use it.
 };
