@@ -357,6 +357,25 @@ for _row, _reducer in _ROWS.items():
         NAMED_REDUCERS.setdefault(_name, {})[_module] = _reducer
 
 
+#: Types of the standard library whose own reducers return a call and have no side
+#: effects: {name: {module}}. Senders keep functions and classes that refer to objects
+#: of these types.
+CALL_TYPES: dict[str, set[str]] = {}
+for _row in (
+    "datetime date datetime time timedelta timezone",
+    "decimal Decimal",
+    "fractions Fraction",
+    "logging Logger RootLogger",
+    "operator attrgetter itemgetter methodcaller",
+    "pathlib PosixPath PurePosixPath PureWindowsPath WindowsPath",
+    "pathlib._local PosixPath PurePosixPath PureWindowsPath WindowsPath",  # 3.13
+    "re Pattern",
+):
+    _module, *_names = _row.split()
+    for _name in _names:
+        CALL_TYPES.setdefault(_name, set()).add(_module)
+
+
 def require_identifier(name):
     # The name is inserted into source text, so it must not be able to contain code.
     if not name.isidentifier():

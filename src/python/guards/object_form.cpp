@@ -40,8 +40,13 @@ Ref call_of(PyObject* callable, PyObject* arguments) {
   return Ref::steal(PySequence_Concat(first.get(), arguments));
 }
 
-// The call that a reducer returned.
-Ref call_of(const Ref& reduction) {
+// The call that a reducer returned; null if it returned anything else.
+Ref call_in(const Ref& reduction) {
+  if (!reduction || !PyTuple_CheckExact(reduction.get()) ||
+      PyTuple_GET_SIZE(reduction.get()) != 2 ||
+      !PyTuple_CheckExact(PyTuple_GET_ITEM(reduction.get(), 1))) {
+    return {};
+  }
   return call_of(PyTuple_GET_ITEM(reduction.get(), 0),
                  PyTuple_GET_ITEM(reduction.get(), 1));
 }
@@ -130,11 +135,33 @@ ReducedForm reduced_form_of_typing(const State& state, PyObject* object) {
     if (!module) return {};
     return {{}, find_global(state, object, module.get(), reduction.get())};
   }
-  if (!PyTuple_CheckExact(reduction.get()) || PyTuple_GET_SIZE(reduction.get()) != 2 ||
-      !PyTuple_CheckExact(PyTuple_GET_ITEM(reduction.get(), 1))) {
-    return {};
+  return {call_in(reduction), {}};
+}
+
+// The call that makes an object of one of CALL_TYPES; null for all other objects. A
+// reducer that the program has registered may do anything, so none is called.
+Ref call_of_library(const State& state, PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  const Ref name = Ref::steal(PyType_GetName(type));
+  PyObject* modules = raw_get(state.call_types.get(), name.get());
+  if (modules == nullptr) return {};
+  const GlobalName home = find_by_own_name(state, as_object(type));
+  if (!home.module) return {};
+  PyObject* module = module_name(state, home);
+  if (check(PySet_Contains(modules, module)) == 0) return {};
+  const Ref reducer = Ref::share(raw_get(state.dispatch_table.get(), as_object(type)));
+  if (reducer) {
+    const GlobalName place = find_by_own_name(state, reducer.get());
+    if (!place.module || !is_same_text(module_name(state, place), module)) return {};
+    return call_in(call_reducer(reducer.get(), object));
   }
-  return {call_of(reduction), {}};
+  Ref own_dict;
+  if (!find_own_dict(state, object, own_dict)) return {};
+  const Ref protocol = Ref::steal(PyLong_FromLong(kReduceProtocol));
+  return call_in(
+      steal_unless(PyExc_Exception,
+                   PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(),
+                                             protocol.get())));
 }
 
 // The place of a builtin sentinel (3.15), which has a name and a module.
@@ -257,13 +284,14 @@ ReducedForm reduced_form_of(const State& state, PyObject* object) {
   if (is_union(object) || is_of_typing(state, object)) {
     return reduced_form_of_typing(state, object);
   }
+  if (Ref call = call_of_library(state, object)) return {std::move(call), {}};
   if (is_reduced_by_user(state, object)) return {};
   if (is_of_builtin_type(object)) return {call_of_builtin(state, object), {}};
   if (is_empty_frozendict(object)) {
     return {Ref::steal(PyTuple_Pack(2, type_of(object), state.empty_dict.get())), {}};
   }
   if (is_field_of_named_tuple(object)) {
-    return {call_of(call_method(object, state.names.reduce)), {}};
+    return {call_in(call_method(object, state.names.reduce)), {}};
   }
   if (GlobalName place = find_in_type(state, object); place.module) return {{}, place};
   if (GlobalName place = place_of_sentinel(state, object); place.module) {

@@ -51,13 +51,14 @@ std::uint32_t namespace_flags(const State& state, PyObject* globals, PyObject* n
 PyObject* tracked_id(const State& state, PyObject* type);
 
 // The form of an object that travels as a call or as a name. Calls: property and the
-// like, a mapping proxy, a field of a named tuple, list[int], types of typing. Names: a
+// like, a mapping proxy, a field of a named tuple, list[int], types of typing, objects
+// of waybill._reducers.CALL_TYPES, such as dates, loggers and patterns. Names: a
 // sentinel of dataclasses, tuple.__new__. Both parts are null for all other objects.
 struct ReducedForm {
   Ref call;          // A tuple of the callable and its arguments.
   GlobalName place;  // In the module of its class, or in a type.
 };
-// Calls the reducers of types of typing, which have no side effects.
+// Calls the reducers of types of typing and of CALL_TYPES, which have no side effects.
 ReducedForm reduced_form_of(const State& state, PyObject* object);
 
 // Sets `dict` to the dict of an instance, or to null if it has none. False if the dict

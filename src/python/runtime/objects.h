@@ -134,6 +134,10 @@ Ref call_method(PyObject* object, const Ref& name, Arguments*... arguments) {
       (1 + sizeof...(arguments)) | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
 }
 
+// The argument of __reduce_ex__: pickle's newest protocol, in which reducers hand out
+// buffers as PickleBuffer.
+inline constexpr int kReduceProtocol = 5;
+
 // `object`, or null if it is None.
 inline Ref null_if_none(Ref object) {
   return object.get() == Py_None ? Ref() : std::move(object);

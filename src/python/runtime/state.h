@@ -82,6 +82,7 @@ struct State {
   // The codecs in Python: waybill._reducers, waybill._classes.parts and
   // waybill._classes.making.
   Ref reducers, named_reducers, class_parts;
+  Ref call_types;  // Types whose own reducers return a call, by name and module.
   Ref implicit_attributes;  // Names of class attributes that Python sets.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   // Reducers for special cases.

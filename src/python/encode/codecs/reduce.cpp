@@ -17,8 +17,6 @@ namespace waybill::py {
 
 namespace {
 
-constexpr int kProtocol = 5;  // The newest: buffers are handed out as PickleBuffer.
-
 // The name by which an object of a type in `self_named` can be found; null if it cannot
 // be found or travels by value.
 Ref own_name(EncodeContext& context, PyObject* object) {
@@ -156,7 +154,7 @@ Ref reduce(EncodeContext& context, PyObject* object) {
   if (reducer) return call(reducer.get(), object);
   if (Ref reduction = array_reduction(context, object)) return reduction;
   const Ref copy = copy_in_order(state, object);
-  Ref protocol = Ref::steal(PyLong_FromLong(kProtocol));
+  Ref protocol = Ref::steal(PyLong_FromLong(kReduceProtocol));
   Ref reduction = Ref::steal_or_null(PyObject_CallMethodOneArg(
       copy ? copy.get() : object, state.names.reduce_ex.get(), protocol.get()));
   if (!reduction) reduction = reduction_by_members(state, object);
