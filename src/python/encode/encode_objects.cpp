@@ -7,6 +7,7 @@
 #include "python/encode/graph_encoder.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/walker/class_attributes.h"
 #include "python/walker/plain_instances.h"
 
 namespace waybill::py {
@@ -156,13 +157,15 @@ bool GraphEncoder::write_defined(PyObject* object) {
     PyObject* self = PyMethod_GET_SELF(object);
     auto* type = PyType_Check(self) ? self : type_of(self);
     const bool is_new = context_.objects.find(key_of(type)) == nullptr;
-    if (is_new && PyType_CheckExact(type)) context_.definitions().define(type);
+    if (is_new && has_standard_metaclass(context_.state, type)) {
+      context_.definitions().define(type);
+    }
     return false;
   }
   // A reader that compiles a class from source skips the functions of the class.
   const bool can_be_defined = PyFunction_Check(object)
                                   ? context_.stack.innermost_class() == nullptr
-                                  : PyType_CheckExact(object);
+                                  : has_standard_metaclass(context_.state, object);
   if (!can_be_defined || !context_.definitions().define(object)) return false;
   context_.objects.refer_to(*context_.objects.find(key_of(object)), context_.out);
   return true;

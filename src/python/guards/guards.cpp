@@ -93,7 +93,10 @@ class ReachGuards::Recorder : public ReachVisitor {
     list_slots(state_, type);  // Before the walk of its dict, which this changes.
     const std::uint32_t version = assigned_version(type, state_.names.reduce_ex.get());
     PyObject* id = tracked_id(state_, object);
-    if (id == nullptr || !is_determined_by_dict(state_, object)) return false;
+    if (id == nullptr || !is_determined_by_dict(state_, object) ||
+        has_registered_classes(state_, object)) {
+      return false;
+    }
     // The bytes of a received class depend on what its home has sent.
     if (version == 0 || !is_home(state_, object)) guards_.is_checkable_ = false;
     return add({.kind = Guard::Kind::kType,
@@ -149,7 +152,7 @@ class ReachGuards::Recorder : public ReachVisitor {
     if (GlobalName place = find_by_own_name(state_, value); place.module) {
       return add_global(value, place);
     }
-    if (!PyFunction_Check(value) && !PyType_CheckExact(value)) {
+    if (!PyFunction_Check(value) && !has_standard_metaclass(state_, value)) {
       return add_members(value, depth);
     }
     if (!is_in_class_ || !PyFunction_Check(value)) {
@@ -306,6 +309,7 @@ class ReachGuards::Checker : public ReachVisitor {
     const Guard* guard = next(Guard::Kind::kType);
     return guard != nullptr && weakly_referenced(guard->held.get()).get() == object &&
            type_version(as_type(object)) == guard->number && is_home(state_, object) &&
+           !has_registered_classes(state_, object) &&
            is_same_id(tracked_id(state_, object), guard->name.get());
   }
 
@@ -373,7 +377,7 @@ class ReachGuards::Checker : public ReachVisitor {
         return PyFunction_Check(value) && !find_by_own_name(state_, value).module &&
                is_new(key_of(value)) && add_visited(value, Kind::kWalked);
       case Guard::Kind::kDefinition:
-        return (PyFunction_Check(value) || PyType_CheckExact(value)) &&
+        return (PyFunction_Check(value) || has_standard_metaclass(state_, value)) &&
                !find_by_own_name(state_, value).module && is_new(key_of(value)) &&
                add_visited(value, Kind::kDefinition);
       default:

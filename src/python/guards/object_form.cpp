@@ -280,7 +280,7 @@ bool is_guarded_container(PyObject* value) {
 }
 
 ReducedForm reduced_form_of(const State& state, PyObject* object) {
-  if (PyFunction_Check(object) || PyType_CheckExact(object)) return {};
+  if (PyFunction_Check(object) || has_standard_metaclass(state, object)) return {};
   if (is_union(object) || is_of_typing(state, object)) {
     return reduced_form_of_typing(state, object);
   }

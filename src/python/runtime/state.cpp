@@ -101,6 +101,8 @@ constexpr HelperRow kHelpers[] = {
     {&State::reducers, "waybill._reducers", "REDUCERS"},
     {&State::named_reducers, "waybill._reducers", "NAMED_REDUCERS"},
     {&State::call_types, "waybill._reducers", "CALL_TYPES"},
+    {&State::abc_meta, "abc", "ABCMeta"},
+    {&State::registry_of, "_abc", "_get_dump"},
     {&State::identified, "waybill._reducers", "IDENTIFIED"},
     {&State::self_named, "waybill._reducers", "SELF_NAMED"},
     {&State::make_lazy_import, "waybill._reducers", "make_lazy_import"},

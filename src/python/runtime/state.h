@@ -83,6 +83,7 @@ struct State {
   // waybill._classes.making.
   Ref reducers, named_reducers, class_parts;
   Ref call_types;  // Types whose own reducers return a call, by name and module.
+  Ref abc_meta, registry_of;  // abc.ABCMeta; the registry of one of its classes.
   Ref implicit_attributes;  // Names of class attributes that Python sets.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   // Reducers for special cases.

@@ -77,8 +77,8 @@ bool has_hooked_base(const State& state, PyTypeObject* type) {
 
 bool has_special_attribute(const State& state, PyObject* dict) {
   const Names& names = state.names;
-  for (const Ref* name : {&names.abc_impl, &names.name, &names.class_,
-                          &names.context_data, &names.class_manager}) {
+  for (const Ref* name : {&names.name, &names.class_, &names.context_data,
+                          &names.class_manager}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
   }
   PyObject* own_dict = raw_get(dict, names.dict.get());
@@ -104,12 +104,14 @@ bool is_slot(PyObject* type, PyObject* value) {
 
 bool is_determined_by_dict(const State& state, PyObject* type) {
   auto* cls = as_type(type);
-  if (Py_TYPE(type) != &PyType_Type || cls->tp_mro == nullptr ||
+  if (!has_standard_metaclass(state, type) || cls->tp_mro == nullptr ||
       has_hooked_base(state, cls)) {
     return false;
   }
   const Ref dict = type_dict(cls);
-  if (raw_get(dict.get(), state.names.module.get()) == nullptr ||
+  const bool is_abstract = raw_get(dict.get(), state.names.abc_impl.get()) != nullptr;
+  if (is_abstract == PyType_CheckExact(type) ||
+      raw_get(dict.get(), state.names.module.get()) == nullptr ||
       has_special_attribute(state, dict.get())) {
     return false;
   }
@@ -118,6 +120,13 @@ bool is_determined_by_dict(const State& state, PyObject* type) {
     if (is_made_in_c(value) && !is_slot(type, value)) return false;
   }
   return true;
+}
+
+bool has_registered_classes(const State& state, PyObject* type) {
+  if (PyType_CheckExact(type)) return false;
+  const Ref dump =
+      steal_unless(PyExc_Exception, PyObject_CallOneArg(state.registry_of.get(), type));
+  return !dump || PySet_GET_SIZE(PyTuple_GET_ITEM(dump.get(), 0)) != 0;
 }
 
 }  // namespace waybill::py

@@ -5,16 +5,26 @@
 
 #include <Python.h>
 
+#include "python/runtime/objects.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
 
 namespace waybill::py {
 
+// Whether an object is a class of `type` itself or of ABCMeta.
+inline bool has_standard_metaclass(const State& state, PyObject* object) {
+  return PyType_CheckExact(object) || type_of(object) == state.abc_meta.get();
+}
+
 // Whether the parts of a class depend only on the class, its bases and their dicts.
-// This holds for classes that `type` makes, if no base has an __init_subclass__ and C
-// code makes no attribute except slots. Cost: a few dict look-ups for each base, and a
-// check of each attribute.
+// This holds for classes of a standard metaclass, if no base has an __init_subclass__
+// and C code makes no attribute except slots; as long as has_registered_classes() does
+// not hold. Cost: a few dict look-ups for each base, and a check of each attribute.
 bool is_determined_by_dict(const State& state, PyObject* type);
+
+// Whether classes were registered with an abstract class, which travel with it. False
+// for classes of `type`. The version of the class does not show it.
+bool has_registered_classes(const State& state, PyObject* type);
 
 // Whether an attribute is the empty __annotations__ that Python adds when the
 // annotations of a class without any are read.

@@ -55,7 +55,12 @@ ANNOTATED = (
     if sys.version_info >= (3, 14)
     else "part: 'text' = Part; limit: int = 7"
 )
-world = Program(WORLD.replace("{annotated}", ANNOTATED)).world
+WORLD = WORLD.replace("{annotated}", ANNOTATED)
+world = Program(WORLD).world
+#: The same with a base that is an abstract class.
+abstract_world = Program(
+    "import abc\n" + WORLD.replace("class Base:", "class Base(abc.ABC):")
+).world
 
 
 CHANGES = {
@@ -136,6 +141,14 @@ CHANGES = {
     "the name of the namespace": run("__name__ = 'elsewhere'"),
     "side of class state": run("Shape.__waybill_state__ = 'sender'"),
     "nothing": lambda w: None,
+}
+CHANGES_OF_ABSTRACT = {
+    "a class that is registered": run("Shape.register(Plain)"),
+    "a class that is registered with a base": run("Base.register(int)"),
+    "a class that is registered and gone": run("Base.register(type('Gone', (), {}))"),
+    "an abstract method more": run("Base.more = abc.abstractmethod(plain)"),
+    "abstract methods": run("abc.update_abstractmethods(Base)"),
+    "the metaclass": run("class Shape(Base, metaclass=type('M', (abc.ABCMeta,), {})): 1"),
 }
 
 

@@ -12,7 +12,14 @@ import weakref
 
 import pytest
 import waybill
-from cached_classes import CHANGES, demand_arrival, demand_same_after, world
+from cached_classes import (
+    CHANGES,
+    CHANGES_OF_ABSTRACT,
+    abstract_world,
+    demand_arrival,
+    demand_same_after,
+    world,
+)
 from cached_nodes import hits_of_caches, is_taken, nodes_taken
 from sources import define
 from without_caches import dumps_without_caches
@@ -91,6 +98,20 @@ def test_whatever_a_class_depends_on_shows_at_once(change, place):
         waybill.dumps(place(w))
 
     demand_same_after(change, place, w)
+
+
+@pytest.mark.parametrize("place", ["an instance", "a task", "behind what it reaches"])
+@pytest.mark.parametrize(
+    "name", [n for n in CHANGES | CHANGES_OF_ABSTRACT if n != "other bases"]
+)
+def test_whatever_an_abstract_class_depends_on_shows_at_once(name, place):
+    change = (CHANGES | CHANGES_OF_ABSTRACT)[name]
+    w = abstract_world()
+    assert all(is_taken(obj) for obj in (w["Shape"], w["Shape"](), w["use"]))
+    for _ in range(3):
+        waybill.dumps(PLACES[place](w))
+
+    demand_same_after(change, PLACES[place], w)
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)

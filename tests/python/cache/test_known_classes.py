@@ -14,6 +14,7 @@ from known_scope import SOURCE, load_uncached, seen, warm
 from resealing import resealed
 from sources import define
 from threads import run_in_threads
+from without_caches import answers_with_and_without_caches
 
 pytestmark = pytest.mark.usefixtures("modules")
 
@@ -145,6 +146,31 @@ def test_a_class_that_has_changed_at_home_stays_so(scope, change, value):
 
     assert seen_in(scope) == changed != before
     assert seen(loaded) == seen(load_uncached(payload))
+
+
+def test_a_class_that_a_worker_registers_stays_registered():
+    scope = define("""
+        import abc
+        class Base(abc.ABC):
+            @abc.abstractmethod
+            def m(self): ...
+        class C(Base):
+            def m(self): return 1
+        """)
+    program = """
+payloads, = sent
+answer = []
+for number, payload in enumerate(payloads):
+    (made,) = waybill.loads(payload)
+    base = type(made).__base__
+    if number == 5: base.register(int)
+    answer.append((made.m(), isinstance(made, base), isinstance(1, base)))
+"""
+    payload = waybill.dumps([scope.C()])
+
+    found, expected = answers_with_and_without_caches(program, [payload] * 9)
+
+    assert found == expected == [(1, True, False)] * 5 + [(1, True, True)] * 4
 
 
 def test_a_class_dies_with_its_last_instance():

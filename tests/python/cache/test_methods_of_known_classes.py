@@ -31,6 +31,8 @@ SERVED = {
     "methods of all kinds": "class C:\n def m(self): return 5\n @property\n"
     " def p(self): return 1\n @classmethod\n def c(cls): return cls\n"
     " @staticmethod\n def s(): return 2\ndef f(): return C().m()",
+    "an abstract class": "import abc\nclass B(abc.ABC):\n @abc.abstractmethod\n"
+    " def m(self): ...\nclass C(B):\n def m(self): return 7\ndef f(): return C().m()",
     "super": "class B:\n def m(self): return 6\nclass C(B):\n"
     " def m(self): return super().m()\n def n(self): return super()\n"
     "def f(): return C().m()",

@@ -9,6 +9,7 @@
 #include "python/runtime/compat.h"
 #include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 
@@ -33,9 +34,9 @@ CacheSlot* find_slot(State& state, PyObject* object, bool creates = false) {
   return &info->slot;
 }
 
-bool can_be_unit(PyObject* object) {
+bool can_be_unit(const State& state, PyObject* object) {
   return PyFunction_Check(object) ||
-         (PyType_CheckExact(object) &&
+         (has_standard_metaclass(state, object) &&
           PyType_HasFeature(as_type(object), Py_TPFLAGS_HEAPTYPE));
 }
 
@@ -96,7 +97,7 @@ CacheSlot& ClassCache::slot(PyObject* type) {
 
 void resolve_unit(State& state, CodeInfos& infos, Unit& unit) {
   PyObject* object = unit.object.get();
-  if (!can_be_unit(object)) return;
+  if (!can_be_unit(state, object)) return;
   constexpr std::size_t kUsual = 8;
   unit.visited.reserve(kUsual);
   CacheSlot* slot = find_slot(state, object);
