@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# Attributes that EnumType derives from members and bases, in all supported Pythons.
-_DERIVED = frozenset(
+#: Attributes that EnumType derives from members and bases, in all supported Pythons.
+DERIVED = frozenset(
     {
         "_all_bits_",
         "_boundary_",
@@ -47,8 +47,10 @@ _TABLES = (
     "_unhashable_values_map_",
     "_value2member_map_",
 )
-# Attributes of members that EnumType sets; a flag caches its complement.
-_MEMBER_ATTRIBUTES = ("_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_")
+#: Attributes of members that EnumType sets; a flag caches its complement.
+MEMBER_ATTRIBUTES = frozenset(
+    {"_value_", "_name_", "__objclass__", "_sort_order_", "_inverted_"}
+)
 
 # Data types whose content is the value of the member.
 _SIMPLE = (int, str, bytes, float)
@@ -108,7 +110,7 @@ def _is_default_content(kind, content, value):
 
 
 def _state(member):
-    state = {k: v for k, v in vars(member).items() if k not in _MEMBER_ATTRIBUTES}
+    state = {k: v for k, v in vars(member).items() if k not in MEMBER_ATTRIBUTES}
     for name in copyreg._slotnames(type(member)):
         if hasattr(member, name):
             state[name] = getattr(member, name)
@@ -116,7 +118,7 @@ def _state(member):
 
 
 def _is_derived(cls, name, value):
-    if name in cls.__members__ or name in _DERIVED:
+    if name in cls.__members__ or name in DERIVED:
         return True
     if name == "_generate_next_value_":
         inherited = getattr(cls.__bases__[-1], name, None)

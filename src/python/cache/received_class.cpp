@@ -14,6 +14,7 @@
 #include "python/runtime/identity.h"
 #include "python/runtime/modules.h"
 #include "python/runtime/objects.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 
@@ -300,7 +301,9 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
   methods_.clear();
   wrappers_.clear();
   has_inner_wrappers_ = false;
-  if (!PyType_Check(type) || identified_object(state, id_.get()).get() != type) {
+  // The version of an enumeration does not show that members were added or removed.
+  if (!PyType_Check(type) || is_enumeration(state, type) ||
+      identified_object(state, id_.get()).get() != type) {
     return false;
   }
   auto* cls = as_type(type);

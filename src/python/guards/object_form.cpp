@@ -138,6 +138,25 @@ ReducedForm reduced_form_of_typing(const State& state, PyObject* object) {
   return {call_in(reduction), {}};
 }
 
+// The call that object.__reduce_ex__ returns; null if it returns anything else.
+Ref call_of_own_reducer(const State& state, PyObject* object) {
+  const Ref protocol = Ref::steal(PyLong_FromLong(kReduceProtocol));
+  return call_in(steal_unless(
+      PyExc_Exception,
+      PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(), protocol.get())));
+}
+
+// The call that finds a member of an enumeration; null if the enumeration, or one of
+// its bases, has a reducer that is not that of enum.
+Ref call_of_member(const State& state, PyObject* member) {
+  PyObject* reducer = _PyType_Lookup(Py_TYPE(member), state.names.reduce_ex.get());
+  const bool is_of_enum =
+      reducer != nullptr && PyFunction_Check(reducer) &&
+      is_same_text(as_function(reducer)->func_module, state.names.enum_module.get());
+  if (!is_of_enum || is_reduced_by_user(state, member)) return {};
+  return call_of_own_reducer(state, member);
+}
+
 // The call that makes an object of one of CALL_TYPES; null for all other objects. A
 // reducer that the program has registered may do anything, so none is called.
 Ref call_of_library(const State& state, PyObject* object) {
@@ -157,11 +176,7 @@ Ref call_of_library(const State& state, PyObject* object) {
   }
   Ref own_dict;
   if (!find_own_dict(state, object, own_dict)) return {};
-  const Ref protocol = Ref::steal(PyLong_FromLong(kReduceProtocol));
-  return call_in(
-      steal_unless(PyExc_Exception,
-                   PyObject_CallMethodOneArg(object, state.names.reduce_ex.get(),
-                                             protocol.get())));
+  return call_of_own_reducer(state, object);
 }
 
 // The place of a builtin sentinel (3.15), which has a name and a module.
@@ -284,6 +299,8 @@ ReducedForm reduced_form_of(const State& state, PyObject* object) {
   if (is_union(object) || is_of_typing(state, object)) {
     return reduced_form_of_typing(state, object);
   }
+  if (is_enumeration(state, type_of(object)))
+    return {call_of_member(state, object), {}};
   if (Ref call = call_of_library(state, object)) return {std::move(call), {}};
   if (is_reduced_by_user(state, object)) return {};
   if (is_of_builtin_type(object)) return {call_of_builtin(state, object), {}};

@@ -227,6 +227,25 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
          walk_globals(state, f->func_globals, info, visitor);
 }
 
+// Visits the names and values of the members of an enumeration, in their order.
+template <typename Visitor>
+bool walk_enum_members(const State& state, PyObject* type, Visitor& visitor) {
+  PyObject* members = raw_get(as_type(type), state.names.member_map.get());
+  if (members == nullptr || !PyDict_CheckExact(members) ||
+      !visitor.visit_count(static_cast<std::size_t>(PyDict_GET_SIZE(members)))) {
+    return false;
+  }
+  for (const auto& [name, member] : DictItems(members)) {
+    const Ref held = Ref::share(name);
+    const Ref value = Ref::share(value_of_plain_member(state, type, member));
+    if (!value || !visitor.visit_value(value.get(), false) ||
+        !visitor.visit_value(name, false)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 template <typename Visitor>
 bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
   if (!visitor.visit_type(object)) return false;
@@ -246,9 +265,12 @@ bool walk_class(const State& state, PyObject* object, Visitor& visitor) {
   for (PyObject* text : {name.get(), qualified.get(), module}) {
     if (!visitor.visit_value(text, false)) return false;
   }
+  const bool is_enum = is_enumeration(state, object);
+  if (is_enum && !walk_enum_members(state, object, visitor)) return false;
   for (const auto& [key, value] : DictItems(dict.get())) {
     if (is_empty_annotations(key, value) ||
-        is_unsent_annotations(state, dict.get(), key)) {
+        is_unsent_annotations(state, dict.get(), key) ||
+        (is_enum && is_derived_by_enum(state, object, key, value))) {
       continue;
     }
     if (!visitor.visit_attribute(object, key, value)) return false;

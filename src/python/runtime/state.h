@@ -26,6 +26,7 @@ struct Names {
       slotnames, copyreg, newobj;
   Ref first_line;  // The name `__firstlineno__`.
   Ref doc, slots, init_subclass, abc_impl, annotate_func, annotations_cache;
+  Ref enum_module, member_map, member_type, member_value;
   Ref context_data, class_manager, file, typing;
   Ref classdict, main, getattr, getattr_hook, getattribute, extend;
   Ref initializing, name_plain, builtins_plain, types, modules, lazy_modules, empty,
@@ -84,6 +85,8 @@ struct State {
   Ref reducers, named_reducers, class_parts;
   Ref call_types;  // Types whose own reducers return a call, by name and module.
   Ref abc_meta, registry_of;  // abc.ABCMeta; the registry of one of its classes.
+  // Names of attributes that enum.EnumType adds to classes, and to members.
+  Ref derived_by_enum, member_attributes;
   Ref implicit_attributes;  // Names of class attributes that Python sets.
   Ref make_class, set_class_attribute, finish_class, make_lazy_import;
   // Reducers for special cases.

@@ -4,6 +4,7 @@
 #include "python/walker/class_attributes.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 #include "python/runtime/attribute.h"
@@ -75,10 +76,24 @@ bool has_hooked_base(const State& state, PyTypeObject* type) {
   });
 }
 
+bool has_slots(const State& state, PyTypeObject* type) {
+  return std::ranges::any_of(mro_of(type), [&](PyTypeObject* base) {
+    PyObject* slots = raw_get(base, state.names.slots.get());
+    return slots != nullptr &&
+           (!PyTuple_CheckExact(slots) || PyTuple_GET_SIZE(slots) != 0);
+  });
+}
+
+bool is_of_enum_module(const State& state, PyTypeObject* type) {
+  PyObject* module = raw_get(type, state.names.module.get());
+  return module != nullptr && PyUnicode_CheckExact(module) &&
+         PyUnicode_Compare(module, state.names.enum_module.get()) == 0;
+}
+
 bool has_special_attribute(const State& state, PyObject* dict) {
   const Names& names = state.names;
-  for (const Ref* name : {&names.name, &names.class_, &names.context_data,
-                          &names.class_manager}) {
+  for (const Ref* name :
+       {&names.name, &names.class_, &names.context_data, &names.class_manager}) {
     if (raw_get(dict, name->get()) != nullptr) return true;
   }
   PyObject* own_dict = raw_get(dict, names.dict.get());
@@ -110,20 +125,74 @@ bool is_determined_by_dict(const State& state, PyObject* type) {
   }
   const Ref dict = type_dict(cls);
   const bool is_abstract = raw_get(dict.get(), state.names.abc_impl.get()) != nullptr;
-  if (is_abstract == PyType_CheckExact(type) ||
+  const bool is_of_abc = type_of(type) == state.abc_meta.get();
+  if (is_abstract != is_of_abc ||
       raw_get(dict.get(), state.names.module.get()) == nullptr ||
       has_special_attribute(state, dict.get())) {
     return false;
   }
   for (const auto& [name, value] : DictItems(dict.get())) {
     if (!PyUnicode_CheckExact(name)) return false;
-    if (is_made_in_c(value) && !is_slot(type, value)) return false;
+    if (is_made_in_c(value) && !is_slot(type, value) &&
+        (PyType_CheckExact(type) || !is_derived_by_enum(state, type, name, value))) {
+      return false;
+    }
   }
   return true;
 }
 
+bool is_enumeration(const State& state, PyObject* object) {
+  if (!PyType_Check(object)) return false;
+  PyTypeObject* metaclass = Py_TYPE(object);
+  if (std::strcmp(metaclass->tp_name, "EnumType") != 0) return false;
+  PyObject* module = find_module(state, state.names.enum_module.get());
+  return module != nullptr &&
+         look_up_in(state, module, state.intern_table.get("EnumType").get()) ==
+             as_object(metaclass);
+}
+
+bool is_derived_by_enum(const State& state, PyObject* type, PyObject* name,
+                        PyObject* value) {
+  // The boundary of a flag is sent, in the namespace.
+  if (!is_enumeration(state, type) ||
+      PyUnicode_CompareWithASCIIString(name, "_boundary_") == 0) {
+    return false;
+  }
+  if (check(PySet_Contains(state.derived_by_enum.get(), name)) != 0) return true;
+  PyObject* members = raw_get(as_type(type), state.names.member_map.get());
+  if (members != nullptr && PyDict_CheckExact(members) &&
+      raw_get(members, name) != nullptr) {
+    return true;
+  }
+  return std::ranges::any_of(mro_of(as_type(type)), [&](PyTypeObject* base) {
+    return raw_get(base, name) == value && is_of_enum_module(state, base);
+  });
+}
+
+PyObject* value_of_plain_member(const State& state, PyObject* type, PyObject* member) {
+  if (type_of(member) != type || has_slots(state, as_type(type))) return nullptr;
+  const Ref dict = instance_dict(member);
+  if (!dict || !PyDict_CheckExact(dict.get())) return nullptr;
+  for (const auto& [name, _] : DictItems(dict.get())) {
+    if (!PyUnicode_CheckExact(name) ||
+        check(PySet_Contains(state.member_attributes.get(), name)) == 0) {
+      return nullptr;
+    }
+  }
+  PyObject* value = raw_get(dict.get(), state.names.member_value.get());
+  PyObject* content_type = raw_get(as_type(type), state.names.member_type.get());
+  if (value == nullptr || content_type == as_object(&PyBaseObject_Type)) return value;
+  if (content_type == as_object(&PyLong_Type) && PyLong_CheckExact(value)) {
+    const Ref is_same = Ref::steal(PyLong_Type.tp_richcompare(member, value, Py_EQ));
+    return is_same.get() == Py_True ? value : nullptr;
+  }
+  const bool is_text =
+      content_type == as_object(&PyUnicode_Type) && PyUnicode_CheckExact(value);
+  return is_text && PyUnicode_Compare(member, value) == 0 ? value : nullptr;
+}
+
 bool has_registered_classes(const State& state, PyObject* type) {
-  if (PyType_CheckExact(type)) return false;
+  if (type_of(type) != state.abc_meta.get()) return false;
   const Ref dump =
       steal_unless(PyExc_Exception, PyObject_CallOneArg(state.registry_of.get(), type));
   return !dump || PySet_GET_SIZE(PyTuple_GET_ITEM(dump.get(), 0)) != 0;

@@ -148,7 +148,9 @@ CHANGES_OF_ABSTRACT = {
     "a class that is registered and gone": run("Base.register(type('Gone', (), {}))"),
     "an abstract method more": run("Base.more = abc.abstractmethod(plain)"),
     "abstract methods": run("abc.update_abstractmethods(Base)"),
-    "the metaclass": run("class Shape(Base, metaclass=type('M', (abc.ABCMeta,), {})): 1"),
+    "the metaclass": run(
+        "class Shape(Base, metaclass=type('M', (abc.ABCMeta,), {})): 1"
+    ),
 }
 
 
