@@ -162,4 +162,4 @@ def test_enumeration_of_this_python_knows_no_other_derived_name():
     made = enum.Flag("made", "A B")
     derived = {n for n in vars(made) if n[:1] == "_" != n[1:2] and n[-1] == "_"}
 
-    assert derived <= enumerations._DERIVED | {"_generate_next_value_"}
+    assert derived <= enumerations.DERIVED | {"_generate_next_value_"}
