@@ -225,8 +225,8 @@ struct CachedEnvelope::Context {
 };
 
 // Builds a value that is not plain data, with the objects of the definitions. As in
-// full decoding, classes change once the value is complete. Its code may have changed
-// them before, or have kept methods: then they are merged as in full decoding.
+// full decoding, classes change once the value is complete. Code that has run may have
+// changed them, or have kept methods: then they are merged as in full decoding.
 Ref CachedEnvelope::decode_value(State& state, GraphDecoder& decoder, Context& context,
                                  const Modules& modules, std::span<const Ref> objects,
                                  CollectorPause& collector_pause) const {
@@ -237,11 +237,11 @@ Ref CachedEnvelope::decode_value(State& state, GraphDecoder& decoder, Context& c
     context.decode.definition_code_uses = prefix_->code_uses();
     value = decoder.decode(context.decode);
   }
-  const auto is_unchanged = [&](std::size_t recorded) {
+  const auto is_there = [&](std::size_t recorded) {
     const ReceivedClass& own = classes_[recorded];
-    return own.find(state_).get() == objects[own.node()].get();
+    return own.find_type(state_).get() == objects[own.node()].get();
   };
-  if (std::ranges::all_of(rebound_classes_, is_unchanged) && rebind_methods(objects))
+  if (std::ranges::all_of(rebound_classes_, is_there) && rebind_methods(objects))
     return value;
   const CollectorPause::Break code_runs(collector_pause);
   Context merge(state, prefix_->envelope(), decoder.limits(), modules, imports_.size(),
@@ -279,10 +279,14 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes, const DecodeHooks& hoo
   }
   const Limits limits;
   GraphDecoder value_decoder(state, envelope, limits);
+  bool has_classes = false;  // The value refers to a class of the definitions.
   if (!rebuilds_definitions_) {
-    const bool is_complete = value_decoder.begin_at_value(
-        envelope, [&](std::size_t position) { return object_at(position, objects); });
-    if (!is_complete) return {};
+    const auto referenced_at = [&](std::size_t position) {
+      Ref object = object_at(position, objects);
+      has_classes = has_classes || (object && PyType_Check(object.get()));
+      return object;
+    };
+    if (!value_decoder.begin_at_value(envelope, referenced_at)) return {};
     if (value_decoder.begin()) {
       const std::size_t end = envelope.payload.offset + envelope.payload.bytes.size();
       const bool is_sound =
@@ -293,7 +297,10 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes, const DecodeHooks& hoo
   if (!prefix_->check_value(value_decoder.longest_part())) return {};
   Context context(state, prefix_->envelope(), limits, modules, imports_.size(), hooks);
   if (buffers) context.decode.stored = buffers->objects();
-  if (!rebuilds_definitions_ && can_rebind_methods()) {
+  // Where the value has instances of a class, their code may change anything.
+  const bool can_keep_classes =
+      rebound_classes_.empty() || (!has_classes && can_rebind_methods());
+  if (!rebuilds_definitions_ && can_keep_classes) {
     return decode_value(state, value_decoder, context, modules, objects,
                         collector_pause);
   }
@@ -307,6 +314,7 @@ bool CachedEnvelope::start_recording(BytesView bytes) {
   for (const Recipe::Node& node : nodes_) starts_.push_back(node.position);
   did_classes_exist_ = detects_changes_ = true;
   globals_.clear();
+  functions_.clear();
   return true;
 }
 
@@ -320,6 +328,7 @@ void CachedEnvelope::on_node_built(std::size_t number, PyObject* object, bool di
                                    PyObject* serials) {
   ++built_count_;
   if (!nodes_[number].is_class) {
+    functions_.push_back(object);
     PyObject* globals = PyFunction_GET_GLOBALS(object);
     if (std::ranges::find(globals_, globals) == globals_.end()) {
       globals_.push_back(globals);
@@ -330,7 +339,10 @@ void CachedEnvelope::on_node_built(std::size_t number, PyObject* object, bool di
   // Making a class runs code, which may change what is built after it.
   did_classes_exist_ = did_classes_exist_ && did_exist;
   if (did_exist) {
-    const bool is_recorded = recorded->record(state_, object, serials);
+    // A function of the payload that code of the value has put into the class belongs
+    // to whoever gets the value, too.
+    const bool is_recorded = recorded->record(state_, object, serials) &&
+                             !recorded->methods().has_any_of(functions_);
     detects_changes_ = detects_changes_ && is_recorded;
   }
 }

@@ -94,8 +94,9 @@ class CachedEnvelope final : public NodeObserver {
   std::vector<std::size_t> starts_;
   std::size_t built_count_ = 0;
   bool did_classes_exist_ = false;
-  bool detects_changes_ = false;    // Whether changes of each class are detected.
-  std::vector<PyObject*> globals_;  // Addresses of the functions' globals.
+  bool detects_changes_ = false;  // Whether changes of each class are detected.
+  // Addresses of the functions outside of classes, and of their globals.
+  std::vector<PyObject*> functions_, globals_;
 };
 
 // A set-associative table of entries, keyed by their first bytes. A prefix gets an

@@ -278,6 +278,14 @@ bool ReceivedFunctions::are_bound_to(PyObject* globals) const {
   });
 }
 
+bool ReceivedFunctions::has_any_of(const std::vector<PyObject*>& functions) const {
+  return std::ranges::any_of(functions_, [&](const Function& recorded) {
+    const Ref function = weakly_referenced(recorded.function.get());
+    return recorded.expected_references != 0 &&
+           std::ranges::find(functions, function.get()) != functions.end();
+  });
+}
+
 bool ReceivedFunctions::is_referenced_elsewhere() const {
   return !all_of_methods([](PyObject* method, Py_ssize_t expected_references) {
     return Py_REFCNT(method) <=
@@ -367,16 +375,21 @@ bool ReceivedClass::has_referenced_methods() const {
   });
 }
 
-Ref ReceivedClass::find(const State& state) const {
+Ref ReceivedClass::find_type(const State& state) const {
   if (version_ == 0) return {};
   Ref type = weakly_referenced(type_.get());
   if (!type || type_version(as_type(type.get())) != version_ ||
       identified_object(state, id_.get()).get() != type.get() ||
       // Only a fork moves a class away from home, and a fork clears the caches.
-      (!is_home_ && raw_get(state.class_serials.get(), id_.get()) != serial_.get()) ||
-      !methods_.are_unchanged(state)) {
+      (!is_home_ && raw_get(state.class_serials.get(), id_.get()) != serial_.get())) {
     return {};
   }
+  return type;
+}
+
+Ref ReceivedClass::find(const State& state) const {
+  Ref type = find_type(state);
+  if (!type || !methods_.are_unchanged(state)) return {};
   // Recording some of the uses is enough to tell used classes from unused ones.
   if (serial_ && find_count_++ % 4 == 0) {
     check(PyDict_SetItem(state.class_uses.get(), id_.get(), Py_None));

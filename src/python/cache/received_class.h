@@ -50,6 +50,8 @@ class ReceivedFunctions {
   // runs it. Then the program could see that rebind_globals() changes the method in
   // place.
   bool is_referenced_elsewhere() const;
+  // Whether one of these functions is a method.
+  bool has_any_of(const std::vector<PyObject*>& functions) const;
   // Gives all methods other globals, of equal content. None of the methods may be
   // referenced elsewhere. `old` receives the previous globals: dropping them may run
   // code.
@@ -123,6 +125,8 @@ class ReceivedClass {
   // class, the code of a method and, unless the class is at home, what a method
   // reaches.
   Ref find(const State& state) const;
+  // The same without a look at the methods.
+  Ref find_type(const State& state) const;
 
  private:
   bool record_functions(const State& state, PyObject* attribute, bool follows,

@@ -199,6 +199,16 @@ RUNNING = {
             def m(self): return self.kept[1](self), self.kept[0] is type(self)
         def f(): return C, LIMIT
         """,
+    "a state that deletes a global": """
+        class C:
+            def __getstate__(self): return {}
+            def __setstate__(self, state):
+                self.kept = self.m
+                self.m.__globals__.pop("OTHER", None)
+            def m(self): return LIMIT, "OTHER" in self.kept.__globals__
+        OTHER = 1
+        def f(): return C, LIMIT, OTHER
+        """,
     "a state that calls": """
         def helper(): return LIMIT
         class C:
@@ -233,5 +243,36 @@ def test_a_method_that_runs_while_payloads_come_keeps_its_globals(name, count):
     payload = waybill.dumps([state, scope.f])
 
     found, expected = answers_with_and_without_caches(RUN, [payload] * count)
+
+    assert found == expected
+
+
+def test_a_function_that_was_put_into_a_class_stays_that_of_its_payload():
+    scope = define("""
+        LIMIT = 3
+        class C:
+            def __getstate__(self): return vars(self).copy()
+            def __setstate__(self, state):
+                if state["number"] == 1: type(self).callback = state["f"]
+            def m(self): return LIMIT
+        def f(): return C, LIMIT
+        """)
+    payloads = []
+    for number in range(9):
+        made = scope.C()
+        made.number, made.f = number, scope.f
+        payloads.append(waybill.dumps([scope.f, made if number < 4 else number]))
+    program = """
+payloads, = sent
+answer = []
+for number, payload in enumerate(payloads):
+    f, value = waybill.loads(payload)
+    if number == 1: kept = f
+    if number == 3: kept.__globals__["LIMIT"] = 100
+    if number: answer.append((kept()[1], kept.__globals__ is f.__globals__, f()[1]))
+    del f, value
+"""
+
+    found, expected = answers_with_and_without_caches(program, payloads)
 
     assert found == expected
