@@ -35,12 +35,6 @@ bool ReachVisitor::has_class_beside_function() const {
   });
 }
 
-bool is_same_text(PyObject* a, PyObject* b) {
-  if (a == b) return true;
-  return a != nullptr && b != nullptr && PyUnicode_CheckExact(a) &&
-         PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0;
-}
-
 bool is_empty_dict(PyObject* dict) {
   return dict == nullptr || (PyDict_CheckExact(dict) && PyDict_GET_SIZE(dict) == 0);
 }

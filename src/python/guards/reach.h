@@ -16,6 +16,7 @@
 #include "python/runtime/modules.h"
 #include "python/runtime/ref.h"
 #include "python/runtime/state.h"
+#include "python/runtime/text.h"
 #include "python/walker/annotations.h"
 #include "python/walker/class_attributes.h"
 #include "python/walker/code_info.h"
@@ -102,7 +103,6 @@ class ReachVisitor {
   std::size_t next_ = 0;  // Where next_to_walk() continues.
 };
 
-bool is_same_text(PyObject* a, PyObject* b);
 bool is_empty_dict(PyObject* dict);
 // Name, qualified name, module and docstring of a function; null for each that follows
 // from its code and its globals.

@@ -101,6 +101,12 @@ Ref new_text(std::string_view utf8) {
       utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "surrogatepass"));
 }
 
+bool is_same_text(PyObject* a, PyObject* b) {
+  if (a == b) return true;
+  return a != nullptr && b != nullptr && PyUnicode_CheckExact(a) &&
+         PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0;
+}
+
 Ref InternTable::get(std::string_view utf8) {
   Ref& entry = entries_[base::hash_of(bytes_of(utf8)) % entries_.size()];
   if (entry && is_same(entry.get(), utf8)) return entry;

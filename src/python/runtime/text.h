@@ -47,6 +47,9 @@ std::string shown_key(PyObject* key);
 // Whether shown_key() is a literal that Python evaluates to an equal key.
 bool is_literal(PyObject* key);
 
+// Whether two objects are equal strs, or the same object. Either may be null.
+bool is_same_text(PyObject* a, PyObject* b);
+
 // A new str of UTF-8, which may have lone surrogates. Throws PyError for invalid UTF-8.
 Ref new_text(std::string_view utf8);
 

@@ -85,9 +85,8 @@ bool has_slots(const State& state, PyTypeObject* type) {
 }
 
 bool is_of_enum_module(const State& state, PyTypeObject* type) {
-  PyObject* module = raw_get(type, state.names.module.get());
-  return module != nullptr && PyUnicode_CheckExact(module) &&
-         PyUnicode_Compare(module, state.names.enum_module.get()) == 0;
+  return is_same_text(raw_get(type, state.names.module.get()),
+                      state.names.enum_module.get());
 }
 
 bool has_special_attribute(const State& state, PyObject* dict) {
@@ -163,6 +162,13 @@ bool is_derived_by_enum(const State& state, PyObject* type, PyObject* name,
   if (members != nullptr && PyDict_CheckExact(members) &&
       raw_get(members, name) != nullptr) {
     return true;
+  }
+  if (Py_IS_TYPE(value, &PyStaticMethod_Type)) {
+    // From 3.12 on each class has a new wrapper of the inherited function.
+    const Ref function = get_attribute(value, state.names.func);
+    return PyFunction_Check(function.get()) &&
+           is_same_text(as_function(function.get())->func_module,
+                        state.names.enum_module.get());
   }
   return std::ranges::any_of(mro_of(as_type(type)), [&](PyTypeObject* base) {
     return raw_get(base, name) == value && is_of_enum_module(state, base);

@@ -164,6 +164,26 @@ def test_dataclasses_of_one_payload_are_definitions():
     assert fresh_process.load(data, "(value[0].x, value[1].y)") == (3, 4)
 
 
+def test_frozen_dataclass_with_slots_is_a_definition():
+    """Its methods refer to the class that it was made of, which has its name."""
+    made = define("""
+        import dataclasses
+        @dataclasses.dataclass(frozen=True, slots=True)
+        class C:
+            x: int
+            y: str = "y"
+    """)
+
+    data = waybill.dumps(made.C(3))
+
+    assert definitions_in(data) == 2
+    assert {waybill.dumps(made.C(3)) for _ in range(4)} == {data}
+    assert data == dumps_without_caches(made.C(3))
+    assert fresh_process.load(
+        data, "(value.x, value.y, value == type(value)(3), hasattr(value, '__dict__'))"
+    ) == (3, "y", True, False)
+
+
 def test_typed_named_tuple_is_a_definition():
     made = define("""
         from typing import NamedTuple

@@ -12,6 +12,7 @@
 #include "python/guards/reach.h"
 #include "python/runtime/compat.h"
 #include "python/runtime/modules.h"
+#include "python/runtime/text.h"
 
 namespace waybill::py {
 

@@ -292,15 +292,17 @@ bool PayloadDefinitions::set_objects(Definition& definition,
       if (one.kind == Kind::kDefinition) continue;
       const MemoEntry* entry = memo.find(one.key);
       if (entry != nullptr && (entry->offset & Place::kDefined) != 0) continue;
-      // A name may stand only in an object to which the definition refers.
-      if (entry == nullptr && one.kind == Kind::kName) continue;
+      // A name or a namespace may stand only in an object to which the definition
+      // refers.
+      const bool is_namespace = (one.key & 1) != 0;
+      if (entry == nullptr && (one.kind == Kind::kName || is_namespace)) continue;
       if (entry == nullptr || !entry->is_created) return false;
       // Members of a cycle share namespaces and names.
       if (counted.find(one.key) != nullptr) continue;
       counted.insert(one.key, 0);
       if (one.kind == Kind::kName) continue;
       // Other definitions cannot share a namespace without a name.
-      if ((one.key & 1) != 0 && namespace_name(written.state, one.object.get())) {
+      if (is_namespace && namespace_name(written.state, one.object.get())) {
         definition.namespaces.push_back({{i, j}, entry->offset});
       } else {
         definition.exports.push_back({{i, j}, entry->offset});

@@ -27,13 +27,14 @@ using Kind = VisitedObject::Kind;
 // definitions, because each member starts a search for cycles of its own.
 constexpr std::size_t kMaxUnits = 256;
 
-// Distinguishes the members of a cycle independently of the order of the walk.
+// Distinguishes the members of a cycle independently of the order of the walk. The
+// class that a frozen dataclass with slots was made of has its name, and a dict.
 std::tuple<std::string, std::string, std::string, int> name_of_member(
     PyObject* object) {
   if (PyType_Check(object)) {
     auto* type = as_type(object);
     const Ref name = Ref::steal(PyType_GetQualName(type));
-    return {"", text_of(name.get()), "", 0};
+    return {"", text_of(name.get()), "", type->tp_dictoffset != 0};
   }
   auto* function = as_function(object);
   auto* code = as_code(function->func_code);
