@@ -479,7 +479,7 @@ std::shared_ptr<const CachedHead> PayloadDefinitions::find_head() const {
                               &IncludedDefinition::definition) &&
            std::ranges::equal(head->needs, included_, std::ranges::equal, {},
                               &IncludedDefinition::needs) &&
-           std::ranges::equal(head->namespaces, included_, {}, {},
+           std::ranges::equal(head->namespaces, included_, std::ranges::equal, {},
                               &IncludedDefinition::namespaces);
   });
 }
@@ -502,7 +502,8 @@ void PayloadDefinitions::store_head(const Parts& parts,
   for (const IncludedDefinition& included : included_) {
     head.definitions.push_back(included.definition);
     head.needs.emplace_back(included.needs.begin(), included.needs.end());
-    head.namespaces.push_back(included.namespaces);
+    head.namespaces.emplace_back(included.namespaces.begin(),
+                                 included.namespaces.end());
   }
   head.written = written;
   head.sections = CachedSections(parts);

@@ -33,14 +33,14 @@ struct OtherSections;
 // A definition that a payload has.
 struct IncludedDefinition {
   explicit IncludedDefinition(Arena& arena)
-      : units(&arena), needs(&arena), code_objects(&arena) {}
+      : units(&arena), needs(&arena), namespaces(&arena), code_objects(&arena) {}
 
   std::shared_ptr<const Definition> definition;
-  ArenaVector<Unit*> units;       // By Definition::VisitedIndex::unit.
-  ArenaVector<Place> needs;       // Places of the definition's needs, by number.
+  ArenaVector<Unit*> units;  // By Definition::VisitedIndex::unit.
+  ArenaVector<Place> needs;  // Places of the definition's needs, by number.
+  ArenaVector<std::uint64_t> namespaces;  // The numbers of its namespaces.
   ArenaVector<Ref> code_objects;  // The code of its functions, which may change later.
-  std::vector<std::uint64_t> namespaces;     // Their numbers in the payload.
-  std::vector<std::uint32_t> modules, code;  // The same.
+  std::vector<std::uint32_t> modules, code;  // Their numbers in the payload.
   bool was_cached = false;                   // It was not made for this payload.
   bool is_cached = false;                    // Later payloads can use it.
 };
