@@ -309,9 +309,8 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
   methods_.clear();
   wrappers_.clear();
   has_inner_wrappers_ = false;
-  // The version of an enumeration does not show that members were added or removed.
-  if (!PyType_Check(type) || is_enumeration(state, type) ||
-      identified_object(state, id_.get()).get() != type) {
+  members_.clear();
+  if (!PyType_Check(type) || identified_object(state, id_.get()).get() != type) {
     return false;
   }
   auto* cls = as_type(type);
@@ -327,6 +326,7 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
     return call(state.has_replaced_methods.get(), id_.get(), type).get() == Py_True;
   };
   if (!is_home_ && has_replaced_methods()) return false;
+  if (is_enumeration(state, type) && !record_members(state, cls)) return false;
   type_ = weak_reference(type);
   const bool follows = !is_home_;
   // Recording what methods reach may run code.
@@ -336,6 +336,7 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
     PyObject* found = raw_get(dict.get(), name);
     if (found == nullptr) return false;
     const Ref attribute = Ref::share(found);
+    if (is_derived_by_enum(state, type, name, found)) continue;
     if (!record_functions(state, attribute.get(), follows, kExpectedReferences))
       return false;
     if (!function_attributes_of(state, attribute.get()).empty()) {
@@ -345,6 +346,37 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
   // The record is valid only if recording ran no code that changed the class.
   version_ = type_version(cls) == version ? version : 0;
   return version_ != 0;
+}
+
+// False if a member has more than a value, or if values cannot be compared.
+bool ReceivedClass::record_members(const State& state, PyTypeObject* type) {
+  PyObject* members = raw_get(type, state.names.member_map.get());
+  if (members == nullptr || !PyDict_CheckExact(members)) return false;
+  for (const auto& [name, member] : DictItems(members)) {
+    PyObject* value = value_of_plain_member(state, as_object(type), member);
+    if (value == nullptr || !(is_simple(value) || is_tuple_of_simple(value))) {
+      return false;
+    }
+    members_.emplace_back(Ref::share(name), Ref::share(value));
+  }
+  return true;
+}
+
+// The version of an enumeration does not show that members were changed.
+bool ReceivedClass::has_members(const State& state, PyTypeObject* type) const {
+  PyObject* members = raw_get(type, state.names.member_map.get());
+  if (members == nullptr || !PyDict_CheckExact(members)) return false;
+  auto recorded = members_.begin();
+  for (const auto& [name, member] : DictItems(members)) {
+    PyObject* value = value_of_plain_member(state, as_object(type), member);
+    if (recorded == members_.end() || value == nullptr ||
+        !is_same_constant(recorded->first.get(), name) ||
+        !is_same_constant(recorded->second.get(), value)) {
+      return false;
+    }
+    ++recorded;
+  }
+  return recorded == members_.end();
 }
 
 // False if wrappers are nested too deep.
@@ -381,7 +413,8 @@ Ref ReceivedClass::find_type(const State& state) const {
   if (!type || type_version(as_type(type.get())) != version_ ||
       identified_object(state, id_.get()).get() != type.get() ||
       // Only a fork moves a class away from home, and a fork clears the caches.
-      (!is_home_ && raw_get(state.class_serials.get(), id_.get()) != serial_.get())) {
+      (!is_home_ && raw_get(state.class_serials.get(), id_.get()) != serial_.get()) ||
+      (!members_.empty() && !has_members(state, as_type(type.get())))) {
     return {};
   }
   return type;

@@ -129,6 +129,8 @@ class ReceivedClass {
   Ref find_type(const State& state) const;
 
  private:
+  bool record_members(const State& state, PyTypeObject* type);
+  bool has_members(const State& state, PyTypeObject* type) const;
   bool record_functions(const State& state, PyObject* attribute, bool follows,
                         Py_ssize_t expected_references, int depth = 0);
 
@@ -141,6 +143,7 @@ class ReceivedClass {
   mutable std::uint32_t find_count_ = 0;
   std::vector<Ref> wrappers_;  // Names of properties and other wrappers.
   bool has_inner_wrappers_ = false;
+  std::vector<std::pair<Ref, Ref>> members_;  // Of an enumeration: name and value.
   ReceivedFunctions methods_;
 };
 
