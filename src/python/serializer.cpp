@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "format/definitions.h"
 #include "format/frame.h"
 #include "format/source_locations.h"
 #include "python/cache/decode_cache.h"
@@ -124,10 +125,13 @@ Ref build(State& state, const VerifiedEnvelope& envelope, GraphDecoder& decoder,
   DecodeContext context(state, envelope, code, modules, hooks);
   context.stored = buffers.objects();
   CachedEnvelope* recorder = nullptr;
-  const bool has_code = envelope->definitions.value != 0 && !envelope->code.empty();
-  if (lease != nullptr && has_code && !code.is_foreign()) {
-    const CodeBody& last = envelope->code.back();
-    const std::size_t head = last.offset + last.bytes.size();
+  const bool has_definitions = envelope->definitions.value != 0;
+  if (lease != nullptr && has_definitions && !code.is_foreign()) {
+    // Classes without methods have no code, and little else before the definitions.
+    std::size_t head = envelope::value_offset(*envelope);
+    if (!envelope->code.empty()) {
+      head = envelope->code.back().offset + envelope->code.back().bytes.size();
+    }
     recorder = lease->start_recording(state, envelope->bytes.first(head), envelope);
   }
   if (recorder != nullptr) context.received_definitions.observe(*recorder);

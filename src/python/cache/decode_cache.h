@@ -139,7 +139,8 @@ class DecodeCache {
 
     // The entry that records while the envelope is decoded in full; the caller finishes
     // the recording. Null if there is none: most prefixes are received once. `prefix`:
-    // the envelope up to the end of its last code body.
+    // the envelope up to the end of its last code body, or up to the value of its
+    // payload if it has no code.
     CachedEnvelope* start_recording(const State& state, BytesView prefix,
                                     const VerifiedEnvelope& envelope);
 

@@ -310,6 +310,27 @@ def test_a_finalizer_sees_no_instance_that_is_given_up():
     assert [value[0].name for value in arrived] == ["x"] * 6
 
 
+@pytest.mark.parametrize("value", ["C(1)", "[C(1), [D(2)]]", "C", "E.A", "[E, 'more']"])
+def test_classes_without_code_are_served(value):
+    scope = define("""
+        import enum
+        class C: x = 1
+        class D(C): sizes = [1, 2]
+        class E(enum.Enum): A = 1
+        def made(cls, y):
+            made = cls()
+            made.y = y
+            return made
+        """)
+    names = {"C": scope.C, "D": scope.D, "E": scope.E}
+    if "(" in value:
+        names = {
+            name: lambda y, cls=cls: scope.made(cls, y) for name, cls in names.items()
+        }
+
+    demand_served_as_read(waybill.dumps(eval(value, names)))
+
+
 def test_an_abstract_class_has_no_instances():
     scope = define("""
         import abc
