@@ -214,9 +214,9 @@ class ReachGuards::Recorder : public ReachVisitor {
         !add_object(value)) {
       return false;
     }
-    const bool is_in_call = std::exchange(is_in_call_, true);
+    const bool is_in_view = std::exchange(is_in_view_, is_value(value));
     const bool is_recorded = walk_call(call, *this, depth + 1);
-    is_in_call_ = is_in_call;
+    is_in_view_ = is_in_view;
     return is_recorded;
   }
 
@@ -411,9 +411,9 @@ class ReachGuards::Checker : public ReachVisitor {
         static_cast<std::size_t>(PyTuple_GET_SIZE(form.call.get())) != guard.number) {
       return false;
     }
-    const bool is_in_call = std::exchange(is_in_call_, true);
+    const bool is_in_view = std::exchange(is_in_view_, is_value(value));
     const bool is_same = walk_call(form.call.get(), *this, depth);
-    is_in_call_ = is_in_call;
+    is_in_view_ = is_in_view;
     return is_same;
   }
 

@@ -138,8 +138,11 @@ ReducedForm reduced_form_of_typing(const State& state, PyObject* object) {
   return {call_in(reduction), {}};
 }
 
-// The call that object.__reduce_ex__ returns; null if it returns anything else.
+// The call that object.__reduce_ex__ returns; null if it returns anything else, or if
+// the object itself has a reducer.
 Ref call_of_own_reducer(const State& state, PyObject* object) {
+  Ref own_dict;
+  if (!find_own_dict(state, object, own_dict)) return {};
   const Ref protocol = Ref::steal(PyLong_FromLong(kReduceProtocol));
   return call_in(steal_unless(
       PyExc_Exception,
@@ -158,7 +161,7 @@ Ref call_of_member(const State& state, PyObject* member) {
 }
 
 // The call that makes an object of one of CALL_TYPES; null for all other objects. A
-// reducer that the program has registered may do anything, so none is called.
+// reducer of the program may do anything, so none is called.
 Ref call_of_library(const State& state, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   const Ref name = Ref::steal(PyType_GetName(type));
@@ -174,8 +177,14 @@ Ref call_of_library(const State& state, PyObject* object) {
     if (!place.module || !is_same_text(module_name(state, place), module)) return {};
     return call_in(call_reducer(reducer.get(), object));
   }
-  Ref own_dict;
-  if (!find_own_dict(state, object, own_dict)) return {};
+  const auto is_replaced = [&](const Ref& method) {
+    PyObject* found = _PyType_Lookup(type, method.get());
+    if (found == nullptr || !PyFunction_Check(found)) return found == nullptr;
+    PyObject* home_of_method = as_function(found)->func_module;
+    return home_of_method == nullptr || !PyUnicode_CheckExact(home_of_method) ||
+           check(PySet_Contains(modules, home_of_method)) == 0;
+  };
+  if (is_replaced(state.names.reduce_ex) || is_replaced(state.names.reduce)) return {};
   return call_of_own_reducer(state, object);
 }
 

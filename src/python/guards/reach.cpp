@@ -9,10 +9,10 @@
 namespace waybill::py {
 
 // True for views of an empty dict and empty frozendicts, which fields without metadata
-// share, and for empty dicts in calls.
+// share, and for the empty dicts of these.
 bool ReachVisitor::is_value(PyObject* object) const {
   if (Py_IS_TYPE(object, &PyDictProxy_Type)) return PyObject_Size(object) == 0;
-  if (PyDict_CheckExact(object)) return is_in_call_ && PyDict_GET_SIZE(object) == 0;
+  if (PyDict_CheckExact(object)) return is_in_view_ && PyDict_GET_SIZE(object) == 0;
   return is_empty_frozendict(object);
 }
 

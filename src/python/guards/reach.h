@@ -93,11 +93,11 @@ class ReachVisitor {
  protected:
   const State& state_;
   bool is_in_class_ = false;  // A function that is visited now is a method.
-  bool is_in_call_ = false;   // An object that is visited now is an argument of a call.
+  bool is_in_view_ = false;   // A dict that is visited now is that of a view.
 
- private:
   bool is_value(PyObject* object) const;
 
+ private:
   CodeInfos& infos_;
   VisitedObjects& visited_;
   std::size_t next_ = 0;  // Where next_to_walk() continues.

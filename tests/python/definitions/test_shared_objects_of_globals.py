@@ -164,6 +164,28 @@ def test_dataclasses_of_one_payload_are_definitions():
     assert fresh_process.load(data, "(value[0].x, value[1].y)") == (3, 4)
 
 
+def test_empty_dict_that_a_call_has_is_that_of_the_value():
+    made = define("""
+        import operator
+        held = {}
+        get = operator.itemgetter(held)
+        def f(): return get
+        class C: own = get
+    """)
+
+    for root in ([made.held, made.f], [made.f, made.held], [made.held, made.C, made.f]):
+        claim = "f().__reduce__()[1][0] is held"
+        names = "held, f = value[::2]" if len(root) == 3 else "held, f = value"
+        if root[0] is made.f:
+            names = "f, held = value"
+        answer = fresh_process.execute(
+            f"value = waybill.loads(data)\n{names}\nanswer = {claim}",
+            waybill.dumps(root),
+        )
+
+        assert answer
+
+
 def test_frozen_dataclass_with_slots_is_a_definition():
     """Its methods refer to the class that it was made of, which has its name."""
     made = define("""
