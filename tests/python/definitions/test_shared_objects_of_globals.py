@@ -1,6 +1,7 @@
 """An object that functions, classes and the value share arrives as one object."""
 
 import io
+import sys
 
 import fresh_process
 import pytest
@@ -187,7 +188,8 @@ def test_empty_dict_that_a_call_has_is_that_of_the_value():
 
 
 def test_frozen_dataclass_with_slots_is_a_definition():
-    """Its methods refer to the class that it was made of, which has its name."""
+    """Its methods refer to the class that it was made of, which has its name. From 3.14
+    on it stands in the value."""
     made = define("""
         import dataclasses
         @dataclasses.dataclass(frozen=True, slots=True)
@@ -198,7 +200,7 @@ def test_frozen_dataclass_with_slots_is_a_definition():
 
     data = waybill.dumps(made.C(3))
 
-    assert definitions_in(data) == 2
+    assert definitions_in(data) == (2 if sys.version_info < (3, 14) else 0)
     assert {waybill.dumps(made.C(3)) for _ in range(4)} == {data}
     assert data == dumps_without_caches(made.C(3))
     assert fresh_process.load(
