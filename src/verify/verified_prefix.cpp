@@ -125,7 +125,10 @@ std::unique_ptr<VerifiedPrefix> VerifiedPrefix::make(const VerifiedEnvelope& ver
 }
 
 bool VerifiedPrefix::is_start_of(BytesView bytes) const {
-  return starts_with(bytes, prefix_);
+  if (!starts_with(bytes, prefix_)) return false;
+  if (!envelope_->code.empty()) return true;
+  Reader reader(bytes.subspan(prefix_.size()));
+  return reader.skip() && starts_with(reader.rest(), definitions_);
 }
 
 std::optional<std::uint64_t> VerifiedPrefix::only_object(BytesView bytes) const {

@@ -23,7 +23,9 @@ class VerifiedPrefix {
   // that uses code.
   static std::unique_ptr<VerifiedPrefix> make(const VerifiedEnvelope& envelope);
 
-  // Whether an envelope starts with the same header, manifest and code.
+  // Whether an envelope starts with the same header, manifest and code; if it has no
+  // code, which is what tells most envelopes apart, also whether its definitions are
+  // the same.
   bool is_start_of(BytesView bytes) const;
 
   // Reads an envelope with this prefix up to the value of its payload, and checks its

@@ -209,16 +209,21 @@ PyObject* CachedEnvelope::new_globals(std::span<const Ref> objects) const {
   return PyFunction_GET_GLOBALS(objects[number].get());
 }
 
-// What decoding needs beside the bytes, where all modules are imported already.
+// What decoding needs beside the bytes, where all modules are imported already. Code
+// may run while it exists.
 struct CachedEnvelope::Context {
   Context(State& state, const VerifiedEnvelope& envelope, const Limits& limits,
-          const Modules& modules, std::size_t import_count, const DecodeHooks& hooks)
-      : importer(state, envelope->manifest, hooks),
+          std::size_t import_count, const Inputs& inputs)
+      : code_runs(inputs.collector_pause),
+        importer(state, envelope->manifest, inputs.hooks),
         code(state, envelope, limits),
-        decode(state, envelope, code, importer, hooks) {
-    for (std::size_t i = 0; i < import_count; ++i) importer.set_module(i, modules[i]);
+        decode(state, envelope, code, importer, inputs.hooks) {
+    for (std::size_t i = 0; i < import_count; ++i)
+      importer.set_module(i, inputs.modules[i]);
+    decode.stored = inputs.stored;
   }
 
+  const CollectorPause::Break code_runs;
   ModuleImporter importer;
   CodeBuilder code;
   DecodeContext decode;
@@ -227,13 +232,14 @@ struct CachedEnvelope::Context {
 // Builds a value that is not plain data, with the objects of the definitions. As in
 // full decoding, classes change once the value is complete. Code that has run may have
 // changed them, or have kept methods: then they are merged as in full decoding.
-Ref CachedEnvelope::decode_value(State& state, GraphDecoder& decoder, Context& context,
-                                 const Modules& modules, std::span<const Ref> objects,
-                                 CollectorPause& collector_pause) const {
+Ref CachedEnvelope::decode_value(State& state, GraphDecoder& decoder,
+                                 std::span<const Ref> objects,
+                                 const Inputs& inputs) const {
+  const VerifiedEnvelope& envelope = prefix_->envelope();
   Ref key, value;
   if (!rebound_classes_.empty()) key = key_of_namespace(state_, new_globals(objects));
   {
-    const CollectorPause::Break code_runs(collector_pause);
+    Context context(state, envelope, decoder.limits(), imports_.size(), inputs);
     context.decode.definition_code_uses = prefix_->code_uses();
     value = decoder.decode(context.decode);
   }
@@ -243,13 +249,12 @@ Ref CachedEnvelope::decode_value(State& state, GraphDecoder& decoder, Context& c
   };
   if (std::ranges::all_of(rebound_classes_, is_there) && rebind_methods(objects))
     return value;
-  const CollectorPause::Break code_runs(collector_pause);
-  Context merge(state, prefix_->envelope(), decoder.limits(), modules, imports_.size(),
-                context.decode.hooks);
-  merge.decode.only_definitions = true;
-  merge.decode.namespaces = Ref::steal(PyDict_New());
-  check(PyDict_SetItem(merge.decode.namespaces.get(), key.get(), new_globals(objects)));
-  GraphDecoder(state, *prefix_->envelope(), decoder.limits()).decode(merge.decode);
+  Context context(state, envelope, decoder.limits(), imports_.size(), inputs);
+  Ref& namespaces = context.decode.namespaces;
+  namespaces = Ref::steal(PyDict_New());
+  check(PyDict_SetItem(namespaces.get(), key.get(), new_globals(objects)));
+  context.decode.only_definitions = true;
+  GraphDecoder(state, *envelope, decoder.limits()).decode(context.decode);
   return value;
 }
 
@@ -295,16 +300,15 @@ Ref CachedEnvelope::decode(State& state, BytesView bytes, const DecodeHooks& hoo
     }
   }
   if (!prefix_->check_value(value_decoder.longest_part())) return {};
-  Context context(state, prefix_->envelope(), limits, modules, imports_.size(), hooks);
-  if (buffers) context.decode.stored = buffers->objects();
+  Inputs inputs{modules, {}, hooks, collector_pause};
+  if (buffers) inputs.stored = buffers->objects();
   // Where the value has instances of a class, their code may change anything.
   const bool can_keep_classes =
       rebound_classes_.empty() || (!has_classes && can_rebind_methods());
   if (!rebuilds_definitions_ && can_keep_classes) {
-    return decode_value(state, value_decoder, context, modules, objects,
-                        collector_pause);
+    return decode_value(state, value_decoder, objects, inputs);
   }
-  const CollectorPause::Break code_runs(collector_pause);
+  Context context(state, prefix_->envelope(), limits, imports_.size(), inputs);
   return GraphDecoder(state, envelope, limits).decode(context.decode);
 }
 

@@ -63,6 +63,13 @@ class CachedEnvelope final : public NodeObserver {
 
   // By number of import; null for modules that are not needed at load.
   using Modules = std::array<Ref, kMaxImports>;
+  // What a call of decode() has got and found.
+  struct Inputs {
+    const Modules& modules;
+    std::span<const Ref> stored;  // The stored buffers.
+    const DecodeHooks& hooks;
+    CollectorPause& collector_pause;
+  };
   struct Context;
 
   bool find_modules(Modules& modules) const;
@@ -73,9 +80,8 @@ class CachedEnvelope final : public NodeObserver {
   bool rebind_methods(std::span<const Ref> objects) const;
   bool can_rebind_methods() const;
   PyObject* new_globals(std::span<const Ref> objects) const;
-  Ref decode_value(State& state, GraphDecoder& decoder, Context& context,
-                   const Modules& modules, std::span<const Ref> objects,
-                   CollectorPause& collector_pause) const;
+  Ref decode_value(State& state, GraphDecoder& decoder, std::span<const Ref> objects,
+                   const Inputs& inputs) const;
 
   const State& state_;
   std::unique_ptr<envelope::VerifiedPrefix> prefix_;

@@ -331,6 +331,18 @@ def test_classes_without_code_are_served(value):
     demand_served_as_read(waybill.dumps(eval(value, names)))
 
 
+def test_classes_without_code_that_alternate_are_all_served():
+    source = "import enum\nclass C: x = {0}\nclass E(enum.Enum): A = {0}"
+    scopes = [define(source.format(number)) for number in range(3)]
+    payloads = [waybill.dumps(scope.E.A) for scope in scopes]
+    payloads += [waybill.dumps([scope.C]) for scope in scopes]
+    for _ in range(4):
+        for payload in payloads:
+            waybill.loads(payload)
+
+    assert [served(payload)[1] for payload in payloads] == [1] * 6
+
+
 def test_an_abstract_class_has_no_instances():
     scope = define("""
         import abc
