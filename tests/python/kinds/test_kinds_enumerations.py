@@ -17,6 +17,25 @@ def arrive(source, expression):
 
 
 ENUMERATIONS = """
+member that a method names as a global is the member
+    class value(enum.Enum):
+        A = 1
+        def m(self): return X, LIST[0], self.default()
+        def default(self, held=[]): return held[0]
+    X, LIST = value.A, [value.A]
+    value.default.__defaults__[0].append(X)
+    >>> {*map(id, value.A.m())} == {id(value.A)} == {*map(id, value)}
+    True
+
+member with a state that a method names as a global is the member
+    class value(int, enum.Enum):
+        def __init__(self, number): self.mark = [number]
+        A = 1
+        def m(self): return X
+    X = value.A
+    >>> value.A.m() is value.A and value.A.m().mark == [1]
+    True
+
 hook for missing values arrives
     class value(enum.Enum):
         RED = "red"

@@ -9,6 +9,7 @@
 #include "python/encode/codec.h"
 #include "python/runtime/attribute.h"
 #include "python/runtime/compat.h"
+#include "python/walker/class_attributes.h"
 
 namespace waybill::py {
 
@@ -70,6 +71,8 @@ bool is_made_too_early(EncodeContext& context, PyObject* object, PyObject* calla
   PyTypeObject* type = Py_TYPE(object);
   const bool is_ex = callable == state.newobj_ex.get();
   if (callable == as_object(type)) {
+    // An enumeration has its members as soon as it exists.
+    if (is_enumeration(state, as_object(type))) return false;
     const Ref constructor = attribute_or_null(callable, state.names.new_);
     return constructor && PyFunction_Check(constructor.get()) &&
            context.stack.is_within_class(type);
