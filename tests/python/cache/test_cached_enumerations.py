@@ -2,7 +2,6 @@
 
 import copyreg
 import enum
-import itertools
 
 import pytest
 import waybill
@@ -115,31 +114,6 @@ def test_reducers_that_are_registered_show_at_once(monkeypatch):
             for obj in (w["Level"].LOW, w["Level"], w["use"]):
                 assert waybill.dumps(obj) == dumps_without_caches(obj)
         assert waybill.dumps(w["use"]) == dumps_without_caches(w["use"])
-
-
-def test_a_reducer_that_a_program_sets_is_called_as_often_as_without_caches(
-    monkeypatch,
-):
-    made = define("""
-        import http, logging, pathlib
-        log, path = logging.getLogger("a"), pathlib.PurePosixPath("a")
-        status = http.HTTPStatus.OK
-        def f(): return log, path, status
-    """)
-    numbers = itertools.count()
-    reduce = lambda *_: (str, (f"number {next(numbers)}",))
-    places = [(type(made.log), "__reduce__"), (type(made.path), "__reduce__")]
-    places += [(made.status, "__reduce_ex__"), (type(made.log), "__reduce_ex__")]
-
-    for place, name in places:
-        for _ in range(3):
-            waybill.dumps(made.f)
-        with monkeypatch.context() as patch:
-            patch.setattr(place, name, reduce)
-            numbers = itertools.count()
-            found = [waybill.dumps(made.f) for _ in range(4)]
-            numbers = itertools.count()
-            assert found == [dumps_without_caches(made.f) for _ in range(4)]
 
 
 #: Enumerations whose members have more than a value.

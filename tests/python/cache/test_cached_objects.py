@@ -6,6 +6,7 @@ What caches that are off give is what counts.
 import copyreg
 import dataclasses
 import gc
+import itertools
 import sys
 import weakref
 
@@ -15,7 +16,7 @@ import waybill
 from cached_classes import demand_arrival, demand_same_after
 from cached_nodes import is_taken, nodes_taken
 from cached_objects import CHANGES, KEPT, world
-from sources import run
+from sources import define, run
 from without_caches import dumps_without_caches
 
 #: What is sent of the classes, or of what reaches them.
@@ -264,3 +265,28 @@ def test_names_that_copyreg_keeps_show_at_once():
     scope["Plain"].__slotnames__.append("level")
 
     assert waybill.dumps(sent) == dumps_without_caches(sent)
+
+
+def test_a_reducer_that_a_program_sets_is_called_as_often_as_without_caches(
+    monkeypatch,
+):
+    made = define("""
+        import http, logging, pathlib
+        log, path = logging.getLogger("a"), pathlib.PurePosixPath("a")
+        status = http.HTTPStatus.OK
+        def f(): return log, path, status
+    """)
+    numbers = itertools.count()
+    reduce = lambda *_: (str, (f"number {next(numbers)}",))
+    places = [(type(made.log), "__reduce__"), (type(made.path), "__reduce__")]
+    places += [(made.status, "__reduce_ex__"), (type(made.log), "__reduce_ex__")]
+
+    for place, name in places:
+        for _ in range(3):
+            waybill.dumps(made.f)
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, reduce)
+            numbers = itertools.count()
+            found = [waybill.dumps(made.f) for _ in range(4)]
+            numbers = itertools.count()
+            assert found == [dumps_without_caches(made.f) for _ in range(4)]
