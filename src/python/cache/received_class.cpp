@@ -326,7 +326,8 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
     return call(state.has_replaced_methods.get(), id_.get(), type).get() == Py_True;
   };
   if (!is_home_ && has_replaced_methods()) return false;
-  if (is_enumeration(state, type) && !record_members(state, cls)) return false;
+  const bool is_enum = is_enumeration(state, type);
+  if (is_enum && !record_members(state, type)) return false;
   type_ = weak_reference(type);
   const bool follows = !is_home_;
   // Recording what methods reach may run code.
@@ -336,7 +337,7 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
     PyObject* found = raw_get(dict.get(), name);
     if (found == nullptr) return false;
     const Ref attribute = Ref::share(found);
-    if (is_derived_by_enum(state, type, name, found)) continue;
+    if (is_enum && is_derived_by_enum(state, type, name, found)) continue;
     if (!record_functions(state, attribute.get(), follows, kExpectedReferences))
       return false;
     if (!function_attributes_of(state, attribute.get()).empty()) {
@@ -349,11 +350,11 @@ bool ReceivedClass::record(const State& state, PyObject* type, PyObject* serials
 }
 
 // False if a member has more than a value, or if values cannot be compared.
-bool ReceivedClass::record_members(const State& state, PyTypeObject* type) {
-  PyObject* members = raw_get(type, state.names.member_map.get());
-  if (members == nullptr || !PyDict_CheckExact(members)) return false;
+bool ReceivedClass::record_members(const State& state, PyObject* type) {
+  PyObject* members = members_of_enum(state, type);
+  if (members == nullptr) return false;
   for (const auto& [name, member] : DictItems(members)) {
-    PyObject* value = value_of_plain_member(state, as_object(type), member);
+    PyObject* value = value_of_plain_member(state, type, member);
     if (value == nullptr || !(is_simple(value) || is_tuple_of_simple(value))) {
       return false;
     }
@@ -363,12 +364,12 @@ bool ReceivedClass::record_members(const State& state, PyTypeObject* type) {
 }
 
 // The version of an enumeration does not show that members were changed.
-bool ReceivedClass::has_members(const State& state, PyTypeObject* type) const {
-  PyObject* members = raw_get(type, state.names.member_map.get());
-  if (members == nullptr || !PyDict_CheckExact(members)) return false;
+bool ReceivedClass::has_members(const State& state, PyObject* type) const {
+  PyObject* members = members_of_enum(state, type);
+  if (members == nullptr) return false;
   auto recorded = members_.begin();
   for (const auto& [name, member] : DictItems(members)) {
-    PyObject* value = value_of_plain_member(state, as_object(type), member);
+    PyObject* value = value_of_plain_member(state, type, member);
     if (recorded == members_.end() || value == nullptr ||
         !is_same_constant(recorded->first.get(), name) ||
         !is_same_constant(recorded->second.get(), value)) {
@@ -414,7 +415,7 @@ Ref ReceivedClass::find_type(const State& state) const {
       identified_object(state, id_.get()).get() != type.get() ||
       // Only a fork moves a class away from home, and a fork clears the caches.
       (!is_home_ && raw_get(state.class_serials.get(), id_.get()) != serial_.get()) ||
-      (!members_.empty() && !has_members(state, as_type(type.get())))) {
+      (!members_.empty() && !has_members(state, type.get()))) {
     return {};
   }
   return type;

@@ -129,8 +129,8 @@ class ReceivedClass {
   Ref find_type(const State& state) const;
 
  private:
-  bool record_members(const State& state, PyTypeObject* type);
-  bool has_members(const State& state, PyTypeObject* type) const;
+  bool record_members(const State& state, PyObject* type);
+  bool has_members(const State& state, PyObject* type) const;
   bool record_functions(const State& state, PyObject* attribute, bool follows,
                         Py_ssize_t expected_references, int depth = 0);
 

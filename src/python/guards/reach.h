@@ -230,8 +230,8 @@ bool walk_function(const State& state, PyObject* object, Visitor& visitor) {
 // Visits the names and values of the members of an enumeration, in their order.
 template <typename Visitor>
 bool walk_enum_members(const State& state, PyObject* type, Visitor& visitor) {
-  PyObject* members = raw_get(as_type(type), state.names.member_map.get());
-  if (members == nullptr || !PyDict_CheckExact(members) ||
+  PyObject* members = members_of_enum(state, type);
+  if (members == nullptr ||
       !visitor.visit_count(static_cast<std::size_t>(PyDict_GET_SIZE(members)))) {
     return false;
   }

@@ -130,10 +130,11 @@ bool is_determined_by_dict(const State& state, PyObject* type) {
       has_special_attribute(state, dict.get())) {
     return false;
   }
+  const bool is_enum = is_enumeration(state, type);
   for (const auto& [name, value] : DictItems(dict.get())) {
     if (!PyUnicode_CheckExact(name)) return false;
     if (is_made_in_c(value) && !is_slot(type, value) &&
-        (PyType_CheckExact(type) || !is_derived_by_enum(state, type, name, value))) {
+        !(is_enum && is_derived_by_enum(state, type, name, value))) {
       return false;
     }
   }
@@ -150,19 +151,18 @@ bool is_enumeration(const State& state, PyObject* object) {
              as_object(metaclass);
 }
 
+PyObject* members_of_enum(const State& state, PyObject* type) {
+  PyObject* members = raw_get(as_type(type), state.names.member_map.get());
+  return members != nullptr && PyDict_CheckExact(members) ? members : nullptr;
+}
+
 bool is_derived_by_enum(const State& state, PyObject* type, PyObject* name,
                         PyObject* value) {
   // The boundary of a flag is sent, in the namespace.
-  if (!is_enumeration(state, type) ||
-      PyUnicode_CompareWithASCIIString(name, "_boundary_") == 0) {
-    return false;
-  }
+  if (PyUnicode_CompareWithASCIIString(name, "_boundary_") == 0) return false;
   if (check(PySet_Contains(state.derived_by_enum.get(), name)) != 0) return true;
-  PyObject* members = raw_get(as_type(type), state.names.member_map.get());
-  if (members != nullptr && PyDict_CheckExact(members) &&
-      raw_get(members, name) != nullptr) {
-    return true;
-  }
+  PyObject* members = members_of_enum(state, type);
+  if (members != nullptr && raw_get(members, name) != nullptr) return true;
   if (Py_IS_TYPE(value, &PyStaticMethod_Type)) {
     // From 3.12 on each class has a new wrapper of the inherited function.
     const Ref function = get_attribute(value, state.names.func);

@@ -11,24 +11,25 @@
 
 namespace waybill::py {
 
-// Whether an object is a class of `type` itself or of ABCMeta.
-inline bool is_of_type_or_abc(const State& state, PyObject* object) {
-  return PyType_CheckExact(object) || type_of(object) == state.abc_meta.get();
-}
 // Whether an object is a class of exactly enum.EnumType.
 bool is_enumeration(const State& state, PyObject* object);
-// Whether an object is a class whose metaclass runs no code of the program.
+// Whether an object is a class whose metaclass runs no code of the program: `type`,
+// ABCMeta or EnumType.
 inline bool has_standard_metaclass(const State& state, PyObject* object) {
-  return is_of_type_or_abc(state, object) || is_enumeration(state, object);
+  return PyType_CheckExact(object) || type_of(object) == state.abc_meta.get() ||
+         is_enumeration(state, object);
 }
 
 // Whether the parts of a class depend only on the class, its bases and their dicts.
 // This holds for classes of a standard metaclass, if no base has an __init_subclass__
 // and C code makes no attribute except slots; as long as has_registered_classes() does
-// not hold, and each member of an enumeration is_plain_member(). Cost: a few dict
-// look-ups for each base, and a check of each attribute.
+// not hold, and each member of an enumeration has a value_of_plain_member(). Cost: a
+// few dict look-ups for each base, and a check of each attribute.
 bool is_determined_by_dict(const State& state, PyObject* type);
 
+// The members of an enumeration: an exact dict, by name; borrowed. Null if the program
+// has replaced it.
+PyObject* members_of_enum(const State& state, PyObject* type);
 // Whether EnumType has added an attribute to an enumeration, which is not sent.
 bool is_derived_by_enum(const State& state, PyObject* type, PyObject* name,
                         PyObject* value);
