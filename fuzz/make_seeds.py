@@ -106,7 +106,7 @@ def payloads() -> Iterator[tuple[str, bytes]]:
     for name, envelope in golden():
         if not name.endswith("3.11"):
             continue
-        _, _, code, shared, payload, *_ = sections(envelope)
+        _, _, code, shared, _, payload, *_ = sections(envelope)
         positions = msgpack.unpackb(shared)[:15]
         uses = min(payload.count(b"\xd4\x00\x0a") + payload.count(b"\xd4\x00\x0b"), 4)
         head = [min(code[0] & 15, 2), 0x0F, uses, len(positions)]
@@ -124,7 +124,7 @@ def values() -> Iterator[tuple[str, bytes]]:
     sent["shared"] = waybill.dumps([SHARED, {"a": SHARED, (1, 2.5): [SHARED]}])
     sent["data"] = (GOLDEN / "v1" / "data-3.11.waybill").read_bytes()
     for name, envelope in sent.items():
-        _, _, _, shared, payload, *_ = sections(envelope)
+        _, _, _, shared, _, payload, *_ = sections(envelope)
         positions = msgpack.unpackb(shared)
         head = b"".join(at.to_bytes(2, "big") for at in positions)
         yield name, bytes([len(positions)]) + head + payload
@@ -231,8 +231,8 @@ def dictionary_entries() -> Iterator[tuple[str, bytes]]:
         yield f"lead_{number:02x}", bytes([number])
     for number in (0x80, 0x81, 0x90, 0x91, 0x92, 0x93, 0xA1):
         yield f"lead_{number:02x}", bytes([number])
-    yield "mark", b"\x98\x95\xa2wb\x01"
-    yield "mark_of_buffers", b"\x99\x95\xa2wb\x01"
+    yield "mark", b"\x99\x95\xa2wb\x01"
+    yield "mark_of_buffers", b"\x9a\x95\xa2wb\x01"
     yield "definitions", b"\x94\xd4\x00\x18\x00\x91"
     for name, number in enumerators("NodeTag"):
         yield f"node_{name}", b"\xd4\x00" + bytes([number])

@@ -190,13 +190,16 @@ class TreeMutator {
 };
 
 void mutate_payload(Random& random, Sections& sections) {
-  Bytes& payload = section(sections, SectionIndex::kPayload);
+  Bytes payload = section(sections, SectionIndex::kPayload);
   auto tree = parse(payload);
   auto shared = shared_in(sections);
-  if (!tree || !shared || below(random, 16) == 0) return mutate_bytes(payload, 16);
+  if (!tree || !shared || below(random, 16) == 0) {
+    mutate_bytes(payload, 16);
+    return set_payload(sections, std::move(payload));
+  }
   TreeMutator(random, *tree, *shared).mutate();
   fit_buffers(*tree, sections.buffers);
-  payload = write_payload(*tree, *shared);
+  set_payload(sections, write_payload(*tree, *shared));
   section(sections, SectionIndex::kShared) = section_of(*shared);
 }
 
@@ -236,9 +239,10 @@ void mutate_section(Random& random, Sections& sections, SectionIndex index) {
 }
 
 void mutate(Random& random, Sections& sections) {
-  constexpr SectionIndex kOthers[] = {SectionIndex::kHeader, SectionIndex::kManifest,
-                                      SectionIndex::kCode,   SectionIndex::kCode,
-                                      SectionIndex::kShared, SectionIndex::kDebugInfo};
+  constexpr SectionIndex kOthers[] = {
+      SectionIndex::kHeader, SectionIndex::kManifest,  SectionIndex::kCode,
+      SectionIndex::kCode,   SectionIndex::kShared,    SectionIndex::kPayloadLength,
+      SectionIndex::kShared, SectionIndex::kDebugInfo, SectionIndex::kDebugInfo};
   if (!sections.buffers.empty() && below(random, 8) == 0) {
     return mutate_buffer(random,
                          sections.buffers[below(random, sections.buffers.size())]);
@@ -273,8 +277,7 @@ std::size_t cross_over(BytesView first, BytesView second, std::uint8_t* out,
   auto target = split(first);
   auto source = split(second);
   if (!target || !source) return 0;
-  Bytes& payload = section(*target, SectionIndex::kPayload);
-  auto tree = parse(payload);
+  auto tree = parse(section(*target, SectionIndex::kPayload));
   const auto other = parse(section(*source, SectionIndex::kPayload));
   auto shared = shared_in(*target);
   if (!tree || !other || !shared) return 0;
@@ -289,7 +292,7 @@ std::size_t cross_over(BytesView first, BytesView second, std::uint8_t* out,
   target->buffers.insert(target->buffers.end(), source->buffers.begin(),
                          source->buffers.end());
   fit_buffers(*tree, target->buffers);
-  payload = write_payload(*tree, *shared);
+  set_payload(*target, write_payload(*tree, *shared));
   section(*target, SectionIndex::kShared) = section_of(*shared);
   return put(seal_sections(*target), out, max_size);
 }

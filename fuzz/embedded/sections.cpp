@@ -12,7 +12,7 @@
 namespace waybill::fuzz {
 namespace {
 
-// Reads the buffers after the six sections; false unless they are all valid.
+// Reads the buffers after the sections; false unless they are all valid.
 bool take_buffers(wire::Reader& reader, BytesView envelope,
                   std::vector<OwnedBuffer>& buffers) {
   std::vector<StoredBuffer> rows;
@@ -74,6 +74,13 @@ void each_stored(Value& value, Visit& visit) {
 }
 
 }  // namespace
+
+void set_payload(Sections& sections, Bytes payload) {
+  wire::Writer length;
+  length.unsigned_integer(payload.size());
+  section(sections, wire::SectionIndex::kPayloadLength) = length.take();
+  section(sections, wire::SectionIndex::kPayload) = std::move(payload);
+}
 
 std::optional<Sections> split(BytesView envelope) {
   wire::Reader reader(envelope);

@@ -23,15 +23,18 @@ struct OwnedBuffer {
   std::uint64_t length = 0;
 };
 
-// Header, manifest, code, shared positions, payload, debug information: the bytes of
-// one value each.
-struct Sections : std::array<Bytes, 6> {
+// Header, manifest, code, shared positions, length of the payload, payload, debug
+// information: the bytes of one value each.
+struct Sections : std::array<Bytes, 7> {
   std::vector<OwnedBuffer> buffers;
 };
 
 inline Bytes& section(Sections& sections, wire::SectionIndex index) {
   return sections[static_cast<std::size_t>(index)];
 }
+
+// Sets the payload, and its length.
+void set_payload(Sections& sections, Bytes payload);
 
 // Splits an envelope into its sections, whatever their content; nothing if the bytes
 // are no envelope.

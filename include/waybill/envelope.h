@@ -104,13 +104,14 @@ struct Envelope {
 };
 
 // Opens the envelope at the start of `bytes`: reads header, digest, manifest and the
-// bounds of the other sections. The payload is skipped, not checked.
+// bounds of the other sections. The payload is skipped by its length, not checked.
 //
 // The digest detects accidental damage. It is not a signature, and stops no attacker.
 //
 // Errors: kTruncated, kNotAnEnvelope, kUnknownFormat, kMalformed, kDigestMismatch,
 // kLimitExceeded.
-// Cost: one pass over `bytes`; allocates for manifest and tables only.
+// Cost: the digest, and a pass over all but the value of the payload; allocates for
+// manifest and tables only.
 [[nodiscard]] Result<Envelope> open(BytesView bytes, const Limits& limits = {});
 template <TemporaryBytes Bytes>
 Result<Envelope> open(Bytes&& bytes, const Limits& limits = {}) = delete;

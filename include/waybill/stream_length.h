@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds the end of an envelope in a stream without length prefixes.
+// Finds the end of an envelope in a stream of them.
 //
 //   waybill::StreamLength stream_length(limits);
 //   while (const std::size_t missing = stream_length.measure(bytes).missing) {
@@ -44,8 +44,8 @@ class StreamLength {
   // that does not start like an envelope, or that exceeds the limits of bytes and
   // depth; open() checks everything else.
   //
-  // Cost: over all calls, one pass over the heads of the values, and eight bytes for
-  // each open container; the table of buffers is read once more.
+  // Cost: over all calls, one pass over the heads of the values outside of the payload,
+  // and eight bytes for each open container; the table of buffers is read once more.
   [[nodiscard]] Extent measure(BytesView bytes);
 
   // Length of the head, without buffers, once it is complete; 0 before. Without
@@ -56,6 +56,7 @@ class StreamLength {
 
  private:
   bool take_value(const wire::Lead& lead, BytesView bytes);
+  bool take_payload(BytesView bytes);
   bool is_start(const wire::Lead& lead, std::uint64_t count, BytesView bytes) const;
   bool add_buffers(BytesView head);
 
@@ -68,7 +69,7 @@ class StreamLength {
   // Values left: in total, and in each open container.
   std::uint64_t pending_ = 1;
   std::vector<std::uint64_t> open_;
-  // Sections of the envelope, and the offset of its table of buffers if there are nine.
+  // Sections of the envelope, and the offset of its table of buffers if it has one.
   std::uint64_t sections_ = 0;
   std::size_t table_ = 0;
   // Bytes after the head, once that is complete.

@@ -46,6 +46,18 @@ tl::unexpected<Error> mismatch(const Envelope& envelope, const PythonVersion& py
                 "; send it with source=\"auto\", or run the version that made it"});
 }
 
+bool find_definitions(Reader& reader, Envelope& envelope) {
+  Error error;
+  return envelope::find_definitions(envelope, error) || reader.fail(std::move(error));
+}
+
+bool read_debug_info(Reader& reader, BytesView bytes, Envelope& envelope) {
+  const std::size_t offset = reader.offset();
+  if (!reader.skip_byte(wire::kEmptyMap) && !reader.skip()) return false;
+  envelope.debug_info = {offset, bytes.subspan(offset, reader.offset() - offset)};
+  return true;
+}
+
 }  // namespace
 
 std::string to_string(const PythonVersion& version) {
@@ -66,8 +78,9 @@ Result<Envelope> open_head(BytesView bytes, const Limits& limits) {
                             has_buffers) &&
       envelope::read_manifest(reader, envelope.manifest) &&
       envelope::read_code(reader, envelope.code) &&
-      envelope::read_sections_after_code(reader, bytes, has_buffers, limits,
-                                         envelope)) {
+      envelope::read_payload(reader, envelope.shared, envelope.payload) &&
+      find_definitions(reader, envelope) && read_debug_info(reader, bytes, envelope) &&
+      envelope::read_end(reader, bytes, has_buffers, limits, envelope)) {
     envelope.format_version = kFormatVersion;
     return result;
   }
@@ -77,7 +90,8 @@ Result<Envelope> open_head(BytesView bytes, const Limits& limits) {
     error.detail = "the input has more bytes than max_bytes allows: " +
                    std::to_string(limits.max_bytes);
   }
-  return tl::unexpected(std::move(error));
+  result = tl::unexpected(std::move(error));  // Returned in place, as above.
+  return result;
 }
 
 Result<Envelope> open(BytesView bytes, const Limits& limits) {

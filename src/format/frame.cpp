@@ -72,7 +72,10 @@ bool read_code_entry(Reader& reader, CodeBody& body) {
   return reader.skip_values(more);
 }
 
-bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {
+using Digest = std::array<std::uint8_t, 8>;
+
+bool read_digest_and_signature(Reader& reader, BytesView bytes, Digest& expected,
+                               BytesView& signature) {
   const std::size_t offset = reader.offset();
   const std::size_t covered = bytes.size() - reader.left();
   BytesView digest;
@@ -81,33 +84,12 @@ bool read_digest(Reader& reader, BytesView bytes, Digest& expected) {
     return reader.fail(ErrorCode::kMalformed, offset, "a digest should have 8 bytes");
   }
   expected = base::digest_of(bytes.first(covered));
-  return std::ranges::equal(digest, expected) ||
-         reader.fail(ErrorCode::kDigestMismatch, offset,
-                     "the bytes before the digest are not those that were sealed; "
-                     "send them again");
-}
-
-// The last byte of the debug information of an unsigned envelope: the byte before the
-// digest and nil. Nothing if the bytes do not end with digest and nil.
-std::optional<std::uint8_t> end_of_debug_info(BytesView bytes) {
-  constexpr std::size_t kTail = 1 + kUnsignedTailSize;
-  if (bytes.size() < kTail) return std::nullopt;
-  const BytesView tail = bytes.last(kTail);
-  const bool is_end = tail[1] == 0xc4 && tail[2] == sizeof(std::uint64_t) &&
-                      tail.back() == wire::kNilByte;
-  return is_end ? std::optional(tail[0]) : std::nullopt;
-}
-
-bool skip_section(Reader& reader, BytesView bytes, Section& section) {
-  section.offset = reader.offset();
-  if (!reader.skip()) return false;
-  section.bytes = bytes.subspan(section.offset, reader.offset() - section.offset);
-  return true;
-}
-
-bool read_definitions(Reader& reader, Envelope& envelope) {
-  Error error;
-  return find_definitions(envelope, error) || reader.fail(std::move(error));
+  if (!std::ranges::equal(digest, expected)) {
+    return reader.fail(ErrorCode::kDigestMismatch, offset,
+                       "the bytes before the digest are not those that were sealed; "
+                       "send them again");
+  }
+  return reader.read_nil() || reader.read_binary(signature, "a signature");
 }
 
 // The size of the envelope with all buffers decompressed.
@@ -118,30 +100,6 @@ std::uint64_t size_decompressed(const Envelope& envelope) {
     size += std::min(row.length - row.stored_length, UINT64_MAX - size);
   }
   return size;
-}
-
-// Reads table of buffers, digest and signature, and sets the sizes that follow from
-// them.
-bool read_rest(Reader& reader, BytesView bytes, bool has_buffers, const Limits& limits,
-               Envelope& envelope) {
-  const std::size_t table = reader.offset();
-  if ((has_buffers && !read_buffer_table(reader, envelope.buffers)) ||
-      !read_digest_and_signature(reader, bytes, envelope.digest, envelope.signature) ||
-      !check_digest_sizes(reader, bytes, envelope.buffers,
-                          !envelope.signature.empty())) {
-    return false;
-  }
-  const std::size_t head_size = reader.offset();
-  envelope.bytes = bytes.first(head_size);
-  envelope.size = head_size + size_after_head(head_size, envelope.buffers);
-  envelope.buffers_offset =
-      has_buffers ? head_size + head_padding(head_size) : head_size;
-  const std::uint64_t size = size_decompressed(envelope);
-  return size <= limits.max_bytes ||
-         reader.fail(ErrorCode::kLimitExceeded, table,
-                     "the envelope has " + std::to_string(size) +
-                         " bytes with its buffers, more than max_bytes allows: " +
-                         std::to_string(limits.max_bytes));
 }
 
 }  // namespace
@@ -163,7 +121,7 @@ bool read_header(Reader& reader, PythonVersion& python, BytesView& application,
       fields < wire::kHeaderFieldCount) {
     return reader.fail(
         ErrorCode::kMalformed, start,
-        "an envelope should have eight sections, or nine with stored buffers, "
+        "an envelope should have nine sections, or ten with stored buffers, "
         "and its header five fields");
   }
   if (!read_number(reader, python.major, UINT32_MAX, "Python's major version") ||
@@ -188,88 +146,62 @@ bool read_shared(Reader& reader, std::vector<std::uint64_t>& shared) {
   });
 }
 
-bool read_digest_and_signature(Reader& reader, BytesView bytes, Digest& digest,
-                               BytesView& signature) {
-  return read_digest(reader, bytes, digest) &&
-         (reader.read_nil() || reader.read_binary(signature, "a signature"));
+bool read_payload(Reader& reader, std::vector<std::uint64_t>& shared,
+                  Section& payload) {
+  std::uint64_t length = 0;
+  if (!read_shared(reader, shared) ||
+      !reader.read_unsigned(length, UINT64_MAX, "the length of the payload")) {
+    return false;
+  }
+  payload.offset = reader.offset();
+  return reader.take(payload.bytes, length);
 }
 
-bool read_sections_after_code(Reader& reader, BytesView bytes, bool has_buffers,
-                              const Limits& limits, Envelope& envelope) {
-  return read_shared(reader, envelope.shared) &&
-         skip_section(reader, bytes, envelope.payload) &&
-         read_definitions(reader, envelope) &&
-         skip_section(reader, bytes, envelope.debug_info) &&
-         read_rest(reader, bytes, has_buffers, limits, envelope);
+bool read_end(Reader& reader, BytesView bytes, bool has_buffers, const Limits& limits,
+              Envelope& envelope) {
+  const std::size_t table = reader.offset();
+  if ((has_buffers && !read_buffer_table(reader, envelope.buffers)) ||
+      !read_digest_and_signature(reader, bytes, envelope.digest, envelope.signature)) {
+    return false;
+  }
+  const std::size_t head_size = reader.offset();
+  envelope.bytes = bytes.first(head_size);
+  envelope.size = envelope.buffers_offset = head_size;
+  if (!has_buffers) return true;  // open_head() has checked max_bytes.
+  envelope.size += size_after_head(head_size, envelope.buffers);
+  envelope.buffers_offset += head_padding(head_size);
+  const std::uint64_t size = size_decompressed(envelope);
+  return check_digest_sizes(reader, bytes, envelope.buffers,
+                            !envelope.signature.empty()) &&
+         (size <= limits.max_bytes ||
+          reader.fail(ErrorCode::kLimitExceeded, table,
+                      "the envelope has " + std::to_string(size) +
+                          " bytes with its buffers, more than max_bytes allows: " +
+                          std::to_string(limits.max_bytes)));
+}
+
+bool open_plain(BytesView bytes, const Limits& limits,
+                std::vector<std::uint64_t>& shared, Section& payload) {
+  // Every value and container takes a byte at least.
+  if (bytes.size() >
+      std::min({limits.max_bytes, limits.max_values, limits.max_depth})) {
+    return false;
+  }
+  Reader reader(bytes, limits);
+  PythonVersion python;
+  BytesView application, signature;
+  bool has_buffers = false;
+  Digest digest;
+  return read_header(reader, python, application, has_buffers) && !has_buffers &&
+         reader.skip_byte(kEmptyMap) && reader.skip_byte(kEmptyArray) &&
+         read_payload(reader, shared, payload) &&
+         !begins_with_definitions(payload.bytes) && reader.skip_byte(kEmptyMap) &&
+         read_digest_and_signature(reader, bytes, digest, signature) && reader.at_end();
 }
 
 Error trailing_bytes(std::size_t end, std::size_t size) {
   return {ErrorCode::kTrailingBytes, end,
           std::to_string(size - end) + " bytes follow the envelope"};
-}
-
-bool set_tail_sections(Envelope& envelope, BytesView bytes, std::size_t payload,
-                       std::size_t debug_info) {
-  const std::size_t end = bytes.size() - kUnsignedTailSize;
-  if (bytes.back() != wire::kNilByte) return false;
-  Reader reader(bytes.subspan(end));
-  if (!read_digest_and_signature(reader, bytes, envelope.digest, envelope.signature) ||
-      !reader.at_end()) {
-    return false;
-  }
-  envelope.payload = {payload, bytes.subspan(payload, debug_info - payload)};
-  envelope.debug_info = {debug_info, bytes.subspan(debug_info, end - debug_info)};
-  envelope.bytes = bytes;
-  envelope.size = envelope.buffers_offset = bytes.size();
-  return true;
-}
-
-std::optional<Envelope> open_trusting_verify(BytesView bytes, const Limits& limits) {
-  constexpr std::size_t kTail = 1 + kUnsignedTailSize;  // With empty debug information.
-  // Every value and container takes a byte at least, so the other limits hold too.
-  const std::size_t max_size =
-      std::min({limits.max_bytes, limits.max_values, limits.max_depth});
-  if (bytes.size() <= kTail || bytes.size() > max_size) return std::nullopt;
-  const std::size_t debug_info = bytes.size() - kTail;
-  if (bytes[debug_info] != kEmptyMap) return std::nullopt;
-  Envelope envelope;
-  Error error;
-  Reader reader(bytes.first(debug_info), limits);
-  bool has_buffers = false;
-  if (!read_header(reader, envelope.python, envelope.application, has_buffers) ||
-      has_buffers || !read_manifest(reader, envelope.manifest) ||
-      !reader.skip_byte(kEmptyArray) || !read_shared(reader, envelope.shared) ||
-      !set_tail_sections(envelope, bytes, reader.offset(), debug_info) ||
-      !find_definitions(envelope, error)) {
-    return std::nullopt;
-  }
-  envelope.format_version = kFormatVersion;
-  return envelope;
-}
-
-std::size_t find_plain_payload(BytesView bytes, const Limits& limits,
-                               std::vector<std::uint64_t>& shared) {
-  // Every value takes a byte at least, so max_values holds too.
-  if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return 0;
-  // Rejects most other envelopes early, without reading their headers.
-  if (end_of_debug_info(bytes).value_or(kEmptyMap) != kEmptyMap) return 0;
-  Reader reader(bytes, limits);
-  PythonVersion python;
-  BytesView application;
-  bool has_buffers = false;
-  const bool is_plain = read_header(reader, python, application, has_buffers) &&
-                        !has_buffers && reader.skip_byte(kEmptyMap) &&
-                        reader.skip_byte(kEmptyArray) && read_shared(reader, shared) &&
-                        !begins_with_definitions(reader.rest());
-  return is_plain ? reader.offset() : 0;
-}
-
-bool has_plain_end(BytesView bytes, std::size_t end) {
-  Reader reader(bytes.subspan(end));
-  Digest digest;
-  BytesView signature;
-  return reader.skip_byte(kEmptyMap) &&
-         read_digest_and_signature(reader, bytes, digest, signature) && reader.at_end();
 }
 
 }  // namespace waybill::envelope

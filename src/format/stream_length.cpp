@@ -1,5 +1,6 @@
 // Each value that is missing takes a byte at least, which bounds the missing bytes from
-// below. Once the head is complete, the table of buffers gives the rest.
+// below. The payload is passed over by its length. Once the head is complete, the table
+// of buffers gives the rest.
 // Tested by tests/format/stream_length_test.cpp.
 
 #include "waybill/stream_length.h"
@@ -23,6 +24,11 @@ constexpr unsigned kMarkIndex = 2;
 // Levels of the envelope's own containers, which max_depth does not count: the
 // envelope, its code section, and an entry of that.
 constexpr std::size_t kFrameDepth = 3;
+
+constexpr auto kPayloadLengthIndex =
+    static_cast<std::uint64_t>(wire::SectionIndex::kPayloadLength);
+// Lengths beyond this, which no input has, could overflow a sum.
+constexpr std::uint64_t kMaxPayload = UINT64_MAX / 4;
 
 // Sections left when the table of buffers, the third last, starts.
 constexpr std::uint64_t kLeftAtTable =
@@ -63,10 +69,12 @@ bool StreamLength::take_value(const Lead& lead, BytesView bytes) {
   const std::uint64_t count = wire::length_of(lead, bytes.data() + position_);
   if (!is_start(lead, count, bytes)) return false;
   while (!open_.empty() && open_.back() == 0) open_.pop_back();
+  const std::size_t depth = open_.size();
+  if (depth == 1 && sections_ - open_[0] == kPayloadLengthIndex)
+    return take_payload(bytes);
   std::uint64_t items = 0;
   if (lead.counts == Counts::kItems) items = count;
   if (lead.counts == Counts::kPairs) items = 2 * count;
-  const std::size_t depth = open_.size();
   if (depth == 0) sections_ = items;
   if (depth == 1 && open_[0] == kLeftAtTable) {
     table_ = static_cast<std::size_t>(position_);
@@ -81,6 +89,17 @@ bool StreamLength::take_value(const Lead& lead, BytesView bytes) {
   value_count_ = std::min(value_count_ + 1, kMarkIndex + 2);
   position_ += lead.head;
   if (lead.counts == Counts::kBytes) position_ += count;
+  return true;
+}
+
+// Passes over the length of the payload, which starts here, and the payload.
+bool StreamLength::take_payload(BytesView bytes) {
+  wire::Reader reader(bytes.subspan(static_cast<std::size_t>(position_)));
+  std::uint64_t length = 0;
+  if (open_[0] < 2 || !reader.read_unsigned(length, kMaxPayload, {})) return false;
+  position_ += reader.offset() + length;
+  open_[0] -= 2;
+  pending_ -= 2;
   return true;
 }
 

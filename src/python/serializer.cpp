@@ -65,24 +65,22 @@ Result<Envelope> open_parts(BytesView bytes, const DecodeHooks& hooks,
   if (!envelope) return envelope;
   BytesView whole = bytes;
   if (hooks.memory != nullptr) whole = bytes_of_memory(hooks.memory);
-  if (hooks.stored == nullptr) {
-    Result<void> attached = attach_buffers(*envelope, whole);
-    if (!attached) return tl::unexpected(std::move(attached.error()));
-  }
+  Result<void> attached;
+  if (hooks.stored == nullptr) attached = attach_buffers(*envelope, whole);
   const std::size_t end =
       hooks.stored == nullptr ? envelope->size : envelope->bytes.size();
-  if (end == whole.size()) return envelope;
-  return tl::unexpected(
-      envelope::trailing_bytes(envelope->size, envelope->size + whole.size() - end));
+  if (!attached) {
+    envelope = tl::unexpected(std::move(attached.error()));
+  } else if (end != whole.size()) {
+    envelope = tl::unexpected(
+        envelope::trailing_bytes(envelope->size, envelope->size + whole.size() - end));
+  }
+  return envelope;
 }
 
 Result<VerifiedEnvelope> open_and_verify(const State& state, BytesView bytes,
                                          const DecodeHooks& hooks,
                                          const Limits& limits) {
-  if (auto envelope = envelope::open_trusting_verify(bytes, limits)) {
-    Result<VerifiedEnvelope> verified = verify(*std::move(envelope), limits);
-    if (verified) return verified;
-  }
   Result<Envelope> envelope = open_parts(bytes, hooks, limits);
   if (!envelope) return tl::unexpected(std::move(envelope.error()));
   Result<void> can_run = check_python(*envelope, state.python);
@@ -344,14 +342,13 @@ Ref decode(State& state, BytesView bytes, const DecodeHooks& hooks,
   }
   DecodeCache::Lease* const used = lease ? &*lease : nullptr;
   std::vector<std::uint64_t> shared;
-  const std::size_t start = hooks.history == nullptr
-                                ? envelope::find_plain_payload(bytes, limits, shared)
-                                : 0;
-  if (start != 0) {
-    GraphDecoder decoder(state, bytes, start, start, limits, shared);
+  Section payload;
+  if (hooks.history == nullptr &&
+      envelope::open_plain(bytes, limits, shared, payload)) {
+    GraphDecoder decoder(state, bytes, payload.offset, payload.offset, limits, shared);
     const bool is_built = decoder.begin();
     if (is_built && decoder.is_complete() &&
-        envelope::has_plain_end(bytes, decoder.offset())) {
+        decoder.offset() == payload.offset + payload.bytes.size()) {
       return decoder.take_value();
     }
     if (is_built) decoder.restart();

@@ -22,9 +22,9 @@ using wire::Reader;
 
 // Only some envelopes have the section of buffers.
 constexpr const char* kSectionNames[wire::kSectionCountWithBuffers] = {
-    "header",     "manifest", "code",   "shared",   "payload",
-    "debug_info", "buffers",  "digest", "signature"};
-constexpr std::size_t kBuffersAt = 6;
+    "header",  "manifest",   "code",    "shared", "payload_length",
+    "payload", "debug_info", "buffers", "digest", "signature"};
+constexpr std::size_t kBuffersAt = 7;
 
 // Indexed by wire::BufferKind.
 constexpr const char* kBufferKinds[] = {"bytes", "bytearray", "read_only", "writable",

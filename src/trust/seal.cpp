@@ -20,7 +20,7 @@ constexpr std::string_view kMark(wire::kMark, sizeof wire::kMark);
 // A bound of everything except manifest, payload, code bodies and locations.
 std::size_t frame_bound(const Parts& parts) {
   constexpr std::size_t kNumber = 9;
-  constexpr std::size_t kFixed = 1 + 1 + 1 + kMark.size() + 4 * kNumber + 2 * 5 + 3 +
+  constexpr std::size_t kFixed = 1 + 1 + 1 + kMark.size() + 5 * kNumber + 2 * 5 + 3 +
                                  2 + sizeof(std::uint64_t) + 1;
   return kFixed + parts.code.size() * (1 + kNumber) + parts.shared.size() * kNumber;
 }
@@ -59,6 +59,14 @@ std::vector<std::uint8_t> encoded(const Manifest& manifest) {
   write(wire::DebugInfoKey::kSources, parts.sources);
 }
 
+std::size_t payload_length(const Parts& parts) {
+  std::size_t length = parts.payload.size();
+  for (const Insertion& insertion : parts.payload_insertions) {
+    length += insertion.bytes.size();
+  }
+  return length;
+}
+
 std::size_t buffer_digest_size(const Parts& parts) {
   return parts.key == nullptr ? envelope::kPlainDigest : envelope::kStrongDigest;
 }
@@ -85,6 +93,7 @@ std::size_t buffer_digest_size(const Parts& parts) {
   }
   writer.array(parts.shared.size());
   for (std::uint64_t position : parts.shared) writer.unsigned_integer(position);
+  writer.unsigned_integer(payload_length(parts));
   writer.append(parts.payload, parts.payload_insertions);
   write_debug_info(writer, parts);
   if (!parts.buffers.empty()) {
@@ -114,13 +123,10 @@ std::size_t size_of_end(const Parts& parts) {
 
 std::size_t head_bound(const Parts& parts) {
   constexpr std::size_t kBinaryHead = 5;
-  std::size_t bound = frame_bound(parts) + parts.payload.size() +
+  std::size_t bound = frame_bound(parts) + payload_length(parts) +
                       parts.source_locations.size() + parts.sources.size();
   if (!parts.application.empty()) bound += kBinaryHead + parts.application.size();
   if (parts.key != nullptr) bound += envelope::tail_size(parts.key->algorithm());
-  for (const Insertion& insertion : parts.payload_insertions) {
-    bound += insertion.bytes.size();
-  }
   bound += parts.manifest != nullptr ? encoded(*parts.manifest).size()
                                      : 1 + parts.encoded_manifest.size();
   for (BytesView body : parts.code) bound += body.size();

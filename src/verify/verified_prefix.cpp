@@ -128,7 +128,7 @@ bool VerifiedPrefix::is_start_of(BytesView bytes) const {
   if (!starts_with(bytes, prefix_)) return false;
   if (!envelope_->code.empty()) return true;
   Reader reader(bytes.subspan(prefix_.size()));
-  return reader.skip() && starts_with(reader.rest(), definitions_);
+  return reader.skip_values(2) && starts_with(reader.rest(), definitions_);
 }
 
 std::optional<std::uint64_t> VerifiedPrefix::only_object(BytesView bytes) const {
@@ -141,37 +141,23 @@ std::optional<std::uint64_t> VerifiedPrefix::only_object(BytesView bytes) const 
 }
 
 bool VerifiedPrefix::begin(BytesView bytes) {
-  if (has_buffers_) return begin_with_buffers(bytes);
-  // Each value takes a byte at least.
   const Limits limits;
-  if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return false;
-  const std::size_t tail = debug_info_.size() + kUnsignedTailSize;
-  if (bytes.size() < prefix_.size() + tail) return false;
-  const std::size_t debug_info = bytes.size() - tail;
-  if (!starts_with(bytes.subspan(debug_info), debug_info_)) return false;
-  Reader reader(bytes.subspan(prefix_.size(), debug_info - prefix_.size()), {},
-                prefix_.size());
-  Envelope& envelope = envelope_.envelope_;
-  envelope.shared.clear();
-  return read_shared(reader, envelope.shared) &&
-         set_tail_sections(envelope, bytes, reader.offset(), debug_info) &&
-         has_same_definitions() &&
-         resolve_value_references(envelope, position_index_) && refers_to_objects();
-}
-
-bool VerifiedPrefix::begin_with_buffers(BytesView bytes) {
-  if (!is_start_of(bytes)) return false;
-  const Limits limits;
+  if (bytes.size() > limits.max_bytes) return false;
   Reader reader(bytes.subspan(prefix_.size()), limits, prefix_.size());
   Envelope& envelope = envelope_.envelope_;
   envelope.shared.clear();
   envelope.buffers.clear();
   envelope.signature = {};
-  return read_sections_after_code(reader, bytes, true, limits, envelope) &&
-         envelope.signature.empty() &&
-         std::ranges::equal(envelope.debug_info.bytes, debug_info_) &&
-         envelope.size == bytes.size() && attach_buffers(envelope, bytes).has_value() &&
-         has_same_definitions() && refers_to_objects();
+  if (!read_payload(reader, envelope.shared, envelope.payload) ||
+      !has_same_definitions() || !resolve_value_references(envelope, position_index_) ||
+      !refers_to_objects() || !starts_with(reader.rest(), debug_info_)) {
+    return false;
+  }
+  envelope.debug_info.offset = reader.offset();
+  return reader.take(envelope.debug_info.bytes, debug_info_.size()) &&
+         read_end(reader, bytes, has_buffers_, limits, envelope) &&
+         envelope.signature.empty() && envelope.size == bytes.size() &&
+         attach_buffers(envelope, bytes).has_value();
 }
 
 // At least one byte follows the definitions, so their bounds are the same here.

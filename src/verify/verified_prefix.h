@@ -50,7 +50,6 @@ class VerifiedPrefix {
   const VerifiedEnvelope& envelope() const { return envelope_; }
 
  private:
-  bool begin_with_buffers(BytesView bytes);
   bool has_same_definitions() const;
   bool refers_to_objects() const;
 

@@ -127,13 +127,14 @@ enum class SectionIndex : std::uint8_t {
   kManifest = 1,
   kCode = 2,
   kShared = 3,
-  kPayload = 4,
-  kDebugInfo = 5,
-  kDigest = 6,
-  kSignature = 7,
+  kPayloadLength = 4,  // In bytes, so that readers can skip the payload.
+  kPayload = 5,
+  kDebugInfo = 6,
+  kDigest = 7,
+  kSignature = 8,
 };
-inline constexpr std::uint32_t kSectionCount = 8;
-inline constexpr std::uint32_t kSectionCountWithBuffers = 9;
+inline constexpr std::uint32_t kSectionCount = 9;
+inline constexpr std::uint32_t kSectionCountWithBuffers = 10;
 
 // Positions in the array that is a code body.
 enum class CodeField : std::uint8_t {

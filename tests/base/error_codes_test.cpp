@@ -21,9 +21,9 @@ std::string text_of(const Result<void>& result) {
 }
 
 TEST(ErrorCodes, Truncated) {
-  const Bytes bytes = {0x98, 0x95, 0xa2, 'w'};
+  const Bytes bytes = {0x99, 0x95, 0xa2, 'w'};
   EXPECT_EQ(text_of(open(bytes)),
-            "truncated at byte 0: 8 values are announced, and 4 bytes are left: the "
+            "truncated at byte 0: 9 values are announced, and 4 bytes are left: the "
             "input is incomplete");
 }
 
@@ -73,7 +73,7 @@ TEST(ErrorCodes, UnknownTag) {
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(
       text_of(verify(*open(bytes))),
-      "unknown_tag at byte 14: node tag 99 is unknown; read it with a newer waybill");
+      "unknown_tag at byte 15: node tag 99 is unknown; read it with a newer waybill");
 }
 
 TEST(ErrorCodes, BadReference) {
@@ -81,7 +81,7 @@ TEST(ErrorCodes, BadReference) {
   draft.payload.index(wire::ExtType::kReference, 0);
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(text_of(verify(*open(bytes))),
-            "bad_reference at byte 14: reference 0 is not below the number of shared "
+            "bad_reference at byte 15: reference 0 is not below the number of shared "
             "positions, 0");
 }
 
@@ -98,7 +98,7 @@ TEST(ErrorCodes, Undeclared) {
   draft.payload.index(wire::ExtType::kModule, 0);
   const Bytes bytes = draft.sealed();
   EXPECT_EQ(text_of(verify(*open(bytes))),
-            "undeclared at byte 14: module index 0 is not below the number of "
+            "undeclared at byte 15: module index 0 is not below the number of "
             "imports, 0");
 }
 

@@ -40,7 +40,7 @@ Bytes head_of(const std::vector<Row>& rows, const Bytes& signature = {}) {
   put(out,
       {array(wire::kSectionCountWithBuffers), array(wire::kHeaderFieldCount), "wb"});
   for (const int field : {1, 3, 11, 3495}) out.integer(field);
-  put(out, {map(0), array(0), array(0), kNil, map(0), array(rows.size())});
+  put(out, {map(0), array(0), array(0), 1, kNil, map(0), array(rows.size())});
   for (const Row& row : rows) {
     out.array(row.size());
     for (const Token& field : row) field(out);
@@ -57,7 +57,7 @@ Result<Envelope> opened(const std::vector<Row>& rows, const Bytes& signature = {
 }
 
 // Where the first row starts.
-constexpr std::size_t kRowAt = 17;
+constexpr std::size_t kRowAt = 18;
 
 void expect_refused(const std::vector<Row>& rows, ErrorCode code, std::size_t offset,
                     std::string_view word) {

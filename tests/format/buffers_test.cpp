@@ -272,14 +272,6 @@ TEST(Buffers, OfSignedEnvelopesHaveStrongDigests) {
             ErrorCode::kDigestMismatch);
 }
 
-TEST(Buffers, AreLeftAloneByReadersThatKnowOneKindOfEnvelope) {
-  const Bytes bytes = samples::buffers_envelope();
-  std::vector<std::uint64_t> shared;
-
-  EXPECT_FALSE(envelope::open_trusting_verify(bytes, {}));
-  EXPECT_EQ(envelope::find_plain_payload(bytes, {}, shared), 0u);
-}
-
 TEST(Buffers, KeepWhatTheyAreUnderAnotherApplicationField) {
   const Bytes bytes = samples::buffers_envelope();
   Draft draft;

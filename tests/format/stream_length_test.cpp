@@ -134,6 +134,31 @@ TEST(StreamLength, StopsAtATableThatIsWrong) {
   EXPECT_EQ(StreamLength().measure(sample), Extent{});
 }
 
+TEST(StreamLength, PassesOverThePayloadByItsLength) {
+  samples::Bytes sample = all_samples().front();
+  const Result<Envelope> envelope = open(sample);
+  const std::size_t start = envelope->payload.offset;
+
+  EXPECT_EQ(StreamLength().measure(BytesView(sample).first(start)).missing,
+            envelope->payload.bytes.size() + 3);  // Three values follow.
+  std::fill_n(sample.begin() + static_cast<std::ptrdiff_t>(start),
+              envelope->payload.bytes.size(), std::uint8_t{0xc1});
+  EXPECT_EQ(StreamLength().measure(sample).size, sample.size());
+}
+
+TEST(StreamLength, StopsAtALengthThatIsNone) {
+  const samples::Bytes before = {0x99, 0x92, 0xa2, 'w', 'b', 1, 0x80, 0x90, 0x90};
+  const std::vector<samples::Bytes> lengths = {
+      {0xff}, {0xc0}, {0xa0}, {0x90}, {0xcf, 0xff, 0, 0, 0, 0, 0, 0, 0}};
+  for (const samples::Bytes& length : lengths) {
+    samples::Bytes bytes = before;
+    bytes.insert(bytes.end(), length.begin(), length.end());
+
+    EXPECT_NE(StreamLength().measure(before).missing, 0u);
+    EXPECT_EQ(StreamLength().measure(bytes), Extent{}) << int{length[0]};
+  }
+}
+
 TEST(StreamLength, TakesHugeClaimsForWhatTheyAre) {
   const samples::Bytes claim = with_mark({0xdd, 0x7f, 0xff, 0xff, 0xff});
 
@@ -153,9 +178,9 @@ TEST(StreamLength, StopsWhereAnEnvelopeCannotStartSo) {
   const std::vector<samples::Bytes> inputs = {
       {0x80},                          // A pickle.
       {0xc1},                          // No msgpack.
-      {0x98, 0xc0},                    // The header should be an array,
-      {0x98, 0x95, 0xa3},              // the mark of two letters,
-      {0x98, 0x95, 0xa2, 'w', 'c', 1}  // and these.
+      {0x99, 0xc0},                    // The header should be an array,
+      {0x99, 0x95, 0xa3},              // the mark of two letters,
+      {0x99, 0x95, 0xa2, 'w', 'c', 1}  // and these.
   };
   for (const samples::Bytes& input : inputs) {
     const BytesView before = BytesView(input).first(input.size() - 1);
@@ -165,9 +190,9 @@ TEST(StreamLength, StopsWhereAnEnvelopeCannotStartSo) {
   }
 }
 
-// The payload is the seventh section or so; what counts is that it is one.
+// Containers in the header that never end.
 samples::Bytes nested(std::size_t depth) {
-  samples::Bytes bytes = {0x98, 0x95, 0xa2, 'w', 'b', 1, 3, 11, 0};
+  samples::Bytes bytes = {0x99, 0x95, 0xa2, 'w', 'b', 1, 3, 11, 0};
   bytes.insert(bytes.end(), depth, 0x91);
   return bytes;
 }

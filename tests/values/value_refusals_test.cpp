@@ -15,7 +15,7 @@ using namespace samples;
 using namespace data;  // NOLINT: List, Map and the like are what this is about.
 
 // Offset of the payload in the drafts of this file.
-constexpr std::size_t kPayload = 14;
+constexpr std::size_t kPayload = 15;
 
 std::string refusal(const Bytes& bytes, const Limits& limits = kStrictLimits) {
   const Result<Value> value = read_value(bytes, limits);
@@ -203,7 +203,7 @@ TEST(ValueRefusals, RangesHaveThreeInts) {
   Draft draft({node(NodeTag::kRange, 3), 0, "x", 1});
 
   EXPECT_THAT(refusal(draft),
-              testing::StartsWith("malformed 14 a range should have three"));
+              testing::StartsWith("malformed 15 a range should have three"));
 }
 
 TEST(ValueRefusals, SpoiledEnvelopesGiveErrorsWithinTheInput) {

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: How many bytes of invalid data the extension gets; its start suffices to refuse it.
 _INVALID_PREFIX_SIZE = 1 << 20
+#: The first byte of an envelope with stored buffers: an array of ten sections.
+_WITH_BUFFERS = 0x9A
 
 
 class ImportRecord(NamedTuple):
@@ -214,7 +216,7 @@ def head_of(memory: memoryview) -> Buffer:
     prefix that suffices to refuse it: the file may have any size."""
     if b"wb" not in bytes(memory[:20]):
         return bytes(memory[:_INVALID_PREFIX_SIZE])
-    if memory[0] != 0x99:
+    if memory[0] != _WITH_BUFFERS:
         whole = memory.obj
         if isinstance(whole, bytes) and len(whole) == len(memory):
             return whole

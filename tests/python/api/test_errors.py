@@ -241,7 +241,7 @@ def test_trailing_bytes_are_refused_where_they_begin():
         (waybill.dumps(1)[:-1], "truncated"),
         (pickle.dumps([1]), "not_an_envelope"),
         (b"\0" * 40, "not_an_envelope"),
-        (b"\x98\x95\xa2wb\x02" + waybill.dumps(1)[6:], "unknown_format"),
+        (b"\x99\x95\xa2wb\x02" + waybill.dumps(1)[6:], "unknown_format"),
         (waybill.dumps(1)[:-3] + b"\0\0\xc0", "digest_mismatch"),
     ],
     ids=["empty", "cut", "pickle", "zeros", "format 2", "digest"],

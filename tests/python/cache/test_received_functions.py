@@ -144,7 +144,7 @@ def parts(payload):
 
 
 def sealed(sections):
-    body = bytes([0x90 | 8]) + b"".join(sections[:6])
+    body = bytes([0x90 | 9]) + b"".join(sections[:7])
     return body + b"\xc4\x08" + xxhash.xxh3_64_digest(body) + b"\xc0"
 
 
@@ -154,7 +154,7 @@ def test_code_that_wants_cells_is_refused_without_them():
     )
     bare = parts(payload_of("def f(): return 1"))
 
-    forged = sealed([*closure[:3], *bare[3:5], closure[5]])
+    forged = sealed([*closure[:3], *bare[3:6], closure[6]])
 
     for _ in range(4):
         with pytest.raises(waybill.DecodeError, match="a closure with more or fewer"):
@@ -169,7 +169,7 @@ def test_globals_that_a_function_takes_up_when_it_is_made_come_after_it(name):
             **{"a" * len(name): sys.modules["module_one"]},
         )
     )
-    sections[4] = sections[4].replace(b"a" * len(name), name.encode())
+    sections[5] = sections[5].replace(b"a" * len(name), name.encode())
     forged = sealed(sections)
     long_way = waybill.Unpickler(io.BytesIO(forged)).load()
 

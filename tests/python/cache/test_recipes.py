@@ -389,13 +389,13 @@ def altered(payload):
     unpacker.feed(payload)
     unpacker.read_array_header()
     ends = []
-    for _ in range(6):
+    for _ in range(7):
         unpacker.skip()
         ends.append(unpacker.tell())
     values = [*range(0, 256, 5), *range(0x80, 0x84), *range(0x90, 0x98), 0xC0, 0xD4]
-    for place in range(ends[2], ends[4]):
+    for place in range(ends[2], ends[5]):
         for byte in values:
-            body = payload[:place] + bytes([byte]) + payload[place + 1 : ends[5]]
+            body = payload[:place] + bytes([byte]) + payload[place + 1 : ends[6]]
             yield body + b"\xc4\x08" + xxhash.xxh3_64_digest(body) + b"\xc0"
 
 

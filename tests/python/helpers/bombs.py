@@ -112,14 +112,14 @@ def keyed_by_shared_tuples(levels, is_set):
     head = b"\x92" + NODE + b"\x02" if is_set else b"\x81"
     tail = b"" if is_set else b"\x01"
     # The head moves all positions.
-    shared = msgpack.unpackb(bytes(data[offsets["shared"] : offsets["payload"]]))
-    moved = msgpack.packb([position + len(head) for position in shared])
+    positions = bytes(data[offsets["shared"] : offsets["payload_length"]])
+    moved = msgpack.packb([at + len(head) for at in msgpack.unpackb(positions)])
+    inner = bytes(data[offsets["payload"] : offsets["debug_info"]])
     whole = (
         bytes(data[: offsets["shared"]])
         + moved
-        + head
-        + bytes(data[offsets["payload"] : offsets["debug_info"]])
-        + tail
+        + msgpack.packb(len(head + inner + tail))
+        + (head + inner + tail)
         + bytes(data[offsets["debug_info"] :])
     )
     end = len(whole) - (len(data) - offsets["digest"])
@@ -142,6 +142,7 @@ def envelope(payload, shared):
     whole = (
         empty[: offsets["shared"]]
         + msgpack.packb(shared)
+        + msgpack.packb(len(payload))
         + payload
         + empty[offsets["debug_info"] : offsets["digest"]]
     )

@@ -107,9 +107,14 @@ def resealed(data, at):
 def sealed(payload):
     """An envelope with this payload, of this Python."""
     empty = waybill.dumps(None)
-    at = waybill.inspect(empty)["sections"]["payload"]["offset"]
-    whole = empty[:at] + payload + empty[at + 1 :]
-    return resealed(whole, at + len(payload) + 1)
+    at = waybill.inspect(empty)["sections"]["payload_length"]["offset"]
+    whole = empty[:at] + with_length(payload) + empty[at + 2 :]
+    return resealed(whole, len(whole) - DIGEST_SIZE - 1)
+
+
+def with_length(payload):
+    """The length of a payload, as an envelope has it, and the payload."""
+    return b"\xce" + len(payload).to_bytes(4, "big") + payload
 
 
 def attempt(data, intact, tally):

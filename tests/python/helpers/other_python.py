@@ -7,9 +7,9 @@ xxhash = pytest.importorskip("xxhash")
 
 #: A minor version and a bytecode magic that no Python has.
 MINOR, MAGIC = 99, 65000
-#: The head of an unsigned payload up to its bytecode magic: an array of 8, in which an
+#: The head of an unsigned payload up to its bytecode magic: an array of 9, in which an
 #: array of 5 begins with the mark, the format version and Python's major version.
-START = b"\x98\x95\xa2wb\x01\x03"
+START = b"\x99\x95\xa2wb\x01\x03"
 
 
 def as_of_another_python(payload):

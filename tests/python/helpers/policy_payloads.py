@@ -43,13 +43,15 @@ def payload_of(node, module_name, path):
     def tag(number):
         return msgpack.ExtType(0, bytes([number]))
 
+    value = node(tag, [tag(7), msgpack.ExtType(2, b"\x00"), path])
     packed = msgpack.packb(
         [
             ["wb", 1, 3, 11, 0],
             {0: [[module_name, 0, None, None, None, 0]]},
             [],
             [],
-            node(tag, [tag(7), msgpack.ExtType(2, b"\x00"), path]),
+            len(msgpack.packb(value)),
+            value,
             {},
             bytes(8),
             None,

@@ -99,7 +99,7 @@ def read_from_memory(path):
     ("make", "code"),
     [
         (lambda: bytes(64 << 20), "not_an_envelope"),
-        (lambda: b"\x99" + b"\xff" * (64 << 20), "not_an_envelope"),
+        (lambda: b"\x9a" + b"\xff" * (64 << 20), "not_an_envelope"),
         (lambda: waybill.dumps(numpy.full(8 << 20, -1))[:-1000], "truncated"),
     ],
     ids=["zeros", "an array", "a payload"],

@@ -301,7 +301,7 @@ def test_file_names_of_a_manifest_cannot_be_multiplied():
     imports = [["m", 1, None, None, 0, 1]] * 10_000
     manifest = {0: imports, 1: ["f" * 100_000]}
     head = ["wb", 1, 3, 11, 0]
-    packed = msgpack.packb([head, manifest, [], [], None, {}, bytes(8), None])
+    packed = msgpack.packb([head, manifest, [], [], 1, None, {}, bytes(8), None])
     data = bombs.resealed(packed, len(packed) - 11)
 
     for attempt in waybill.inspect, waybill.loads:

@@ -39,15 +39,15 @@ class Endless:
         return given
 
 
-def head_of_payload():
-    """An envelope up to where its payload starts."""
+def head_until(section):
+    """An envelope up to where this section starts."""
     empty = waybill.dumps(None)
-    return empty[: waybill.inspect(empty)["sections"]["payload"]["offset"]]
+    return empty[: waybill.inspect(empty)["sections"][section]["offset"]]
 
 
 @READERS
 def test_containers_that_never_end_are_refused_at_the_depth_that_is_allowed(load):
-    sender = Endless(head_of_payload(), b"\x91")
+    sender = Endless(head_until("debug_info"), b"\x91")
 
     with refused_as("limit_exceeded") as caught:
         load(sender.read, policy=waybill.DATA_ONLY)
@@ -71,7 +71,7 @@ def test_what_does_not_start_as_a_payload_is_refused_at_its_first_bytes(load, he
 
 @READERS
 def test_claim_beyond_max_bytes_is_refused_at_max_bytes(load):
-    sender = Endless(head_of_payload() + b"\xdd\xff\xff\xff\xff", b"\x00")
+    sender = Endless(head_until("payload_length") + b"\xce\xff\xff\xff\xff", b"\x00")
 
     with refused_as("limit_exceeded") as caught:
         load(sender.read, limits=waybill.security.Limits(max_bytes=100_000))

@@ -6,6 +6,7 @@ import tracemalloc
 
 import pytest
 import waybill
+from mutation_worker import with_length
 from refusals import refused_as
 from resealing import resealed, sealed
 
@@ -241,8 +242,8 @@ def sealed_with(shared, payload):
     """An envelope with this payload and these shared positions."""
     empty = waybill.dumps(None)
     at = waybill.inspect(empty)["sections"]["shared"]["offset"]
-    body = bytes([0x90 + len(shared), *shared]) + payload + b"\x80"
-    return resealed(empty[:at] + body + empty[at + 3 :], at + len(body))
+    body = bytes([0x90 + len(shared), *shared]) + with_length(payload) + b"\x80"
+    return resealed(empty[:at] + body + empty[at + 4 :], at + len(body))
 
 
 @pytest.mark.parametrize("head", [b"\xdd", b"\xdf", b"\x92\xdd", b"\x82\xa1a\xdf"])
