@@ -278,6 +278,12 @@ struct Contents {
   Rule odd = Rule::kObject;  // For all other values.
   // Fields of a function: each key gives the rule of its value.
   bool are_fields = false;
+
+  // Whether all values are objects.
+  constexpr bool are_objects() const {
+    return parts == nullptr && !are_fields && even == Rule::kObject &&
+           odd == Rule::kObject;
+  }
 };
 
 // The rules of the values of a node.

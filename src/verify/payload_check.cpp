@@ -178,8 +178,13 @@ bool PayloadCheck::check_constants(Reader& reader) {
 bool PayloadCheck::run(Reader& reader, const Frame& root) {
   stack_.reserve(first_frames_.size() / sizeof(Frame));
   stack_.assign(1, root);
+  // Each level takes a byte at least, so the depth need not be counted here.
+  const bool skips_plain = meter_ == nullptr && reader.left() <= limits_.max_depth;
   while (!stack_.empty()) {
     Frame& frame = stack_.back();
+    if (skips_plain && frame.contents.are_objects()) {
+      frame.left = reader.skip_plain(frame.left, next_stop(reader));
+    }
     if (frame.left == 0) {
       stack_.pop_back();
       continue;
@@ -190,6 +195,15 @@ bool PayloadCheck::run(Reader& reader, const Frame& root) {
     if (!check_next(reader, rule)) return false;
   }
   return true;
+}
+
+// The offset of the next value that is a reference target, or that the caller has
+// checked.
+std::size_t PayloadCheck::next_stop(const Reader& reader) const {
+  std::size_t stop = SIZE_MAX;
+  if (next_target_ != targets_.size()) stop = start_ + targets_[next_target_].position;
+  const std::size_t checked = checked_part_.start;
+  return checked >= reader.offset() ? std::min(stop, checked) : stop;
 }
 
 bool PayloadCheck::next_rule(Reader& reader, Frame& frame, Rule& rule) {

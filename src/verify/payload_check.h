@@ -75,6 +75,7 @@ class PayloadCheck {
   bool sort_targets(wire::Reader& reader);
   bool check_definitions(wire::Reader& reader);
   bool run(wire::Reader& reader, const Frame& root);
+  std::size_t next_stop(const wire::Reader& reader) const;
   // Inlined parts of run(): as calls they would take a fifth of its time.
   inline bool next_rule(wire::Reader& reader, Frame& frame, Rule& rule);
   inline bool check_next(wire::Reader& reader, Rule rule);

@@ -138,6 +138,47 @@ bool Reader::skip() {
   }
 }
 
+std::uint64_t Reader::skip_plain(std::uint64_t count, std::size_t stop) {
+  if (has_failed_ || values_left_ < left()) return count;
+  const std::uint8_t* at = bytes_.data() + position_;
+  const std::uint8_t* const end = bytes_.data() + bytes_.size();
+  const std::uint8_t* const last = bytes_.data() + std::min(stop - base_, bytes_.size());
+  std::size_t skipped = 0;
+  for (; count != 0 && at < last; --count, ++skipped) {
+    if ((*at & 0xe0) == 0xa0) {  // Most values are short text.
+      const std::size_t length = *at & 0x1f;
+      if (length >= static_cast<std::size_t>(end - at)) break;
+      if (!is_utf8(as_text({at + 1, length}))) break;
+      at += 1 + length;
+      continue;
+    }
+    const Lead& lead = kLeads[*at];
+    if (lead.head > end - at) break;
+    if (lead.counts == Counts::kNothing) {
+      at += lead.head;
+      continue;
+    }
+    const auto after_head = static_cast<std::uint64_t>(end - at - lead.head);
+    if (lead.counts == Counts::kBytes) {
+      const std::uint64_t length = length_of(lead, at);
+      const TokenType type = bytes_type(*at);
+      if (length > after_head || type == TokenType::kExtension) break;
+      if (type == TokenType::kText && !is_utf8(as_text({at + lead.head, length}))) break;
+      at += lead.head + length;
+      continue;
+    }
+    if (lead.counts == Counts::kInvalid) break;
+    const bool is_map = lead.counts == Counts::kPairs;
+    const std::uint64_t items = length_of(lead, at) << (is_map ? 1 : 0);
+    if (items > after_head || (!is_map && starts_node(at + lead.head, end))) break;
+    at += lead.head;
+    count += items;
+  }
+  position_ = static_cast<std::size_t>(at - bytes_.data());
+  values_left_ -= skipped;
+  return count;
+}
+
 bool Reader::take(BytesView& bytes, std::uint64_t count) {
   if (has_failed_) return false;
   if (count > left()) return fail_truncated(count, "bytes");

@@ -224,6 +224,13 @@ class Reader {
     return true;
   }
 
+  // Skips plain data: nil, booleans, numbers, binary, text in UTF-8, and arrays and maps
+  // of these that are no nodes. Reads `count` values with all that they contain, up to
+  // the first that is something else or starts at the offset `stop`. Returns how many
+  // values are left, those in open containers included. Reads nothing if the input could
+  // exceed max_values; does not count the depth.
+  std::uint64_t skip_plain(std::uint64_t count, std::size_t stop);
+
   // Skips this one-byte value. Returns false, and reads nothing, if the next value is
   // another.
   bool skip_byte(std::uint8_t byte) {

@@ -294,6 +294,73 @@ TEST(Reader, TakesANodeTagOnlyWhereOneStands) {
   EXPECT_EQ(reader.offset(), 3u);
 }
 
+TEST(Reader, SkipsPlainDataAroundAllElse) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    Writer out;
+    RandomValues(seed).write(out);
+    Reader reader(out.view());
+    std::uint64_t count = 1;
+    while ((count = reader.skip_plain(count, SIZE_MAX)) != 0) {
+      Token token;
+      ASSERT_TRUE(reader.next(token)) << seed;
+      // Of plain data only an array that could be a node stops it.
+      ASSERT_TRUE(token.type == TokenType::kExtension ||
+                  (token.type == TokenType::kArray && reader.rest()[0] == 0xd4));
+      --count;
+      if (token.type == TokenType::kArray) count += token.count;
+    }
+    EXPECT_TRUE(reader.at_end()) << seed;
+  }
+}
+
+// The values that are left of three, and the offset of the first of them.
+std::pair<std::uint64_t, std::size_t> plain_in(const Bytes& bytes,
+                                               std::size_t stop = SIZE_MAX,
+                                               const Limits& limits = {}) {
+  Reader reader(bytes, limits);
+  const std::uint64_t left = reader.skip_plain(3, stop);
+  EXPECT_FALSE(reader.failed());
+  return {left, reader.offset()};
+}
+
+TEST(Reader, StopsBeforeWhatIsNotPlainData) {
+  const std::vector<Bytes> others = {
+      {0xd4, 0x01, 0x00},        // a reference
+      {0xc7, 0x01, 0x03, 0x00},  // an extension with a length
+      {0x91, 0xd4, 0x00, 0x01},  // a node
+      {0xa1, 0xff},              // not UTF-8
+      {0xd9, 0x01, 0xff},
+      {0xa2, 'x'},  // cut off
+      {0xd9, 0x05, 'x'},
+      {0xcd, 0x00},
+      {0xda, 0x00},
+      {0x92, 0x01},
+      {0x81, 0x01},
+      {0xc1},
+      {},
+  };
+  for (const Bytes& other : others) {
+    Bytes bytes = {0x01, 0x82, 0xa1, 'k', 0x91, 0xc0, 0xa0};
+    bytes.insert(bytes.end(), other.begin(), other.end());
+    EXPECT_EQ(plain_in(bytes), std::pair(std::uint64_t{2}, std::size_t{7}));
+  }
+}
+
+TEST(Reader, StopsBeforePlainDataThatStartsAtAnOffset) {
+  const Bytes bytes = {0x01, 0x92, 0xa1, 'a', 0xc4, 1, 0, 0xc3};
+  const std::uint64_t left[] = {3, 2, 3, 2, 2, 1, 1, 1, 0};
+  const std::size_t offsets[] = {0, 1, 2, 4, 4, 7, 7, 7, 8};
+  for (std::size_t stop = 0; stop <= bytes.size(); ++stop) {
+    EXPECT_EQ(plain_in(bytes, stop), std::pair(left[stop], offsets[stop])) << stop;
+  }
+}
+
+TEST(Reader, SkipsNoPlainDataThatCouldExceedALimit) {
+  const Bytes bytes = {0x01, 0x02, 0x03};
+  EXPECT_EQ(plain_in(bytes, SIZE_MAX, {.max_values = 2}).first, 3u);
+  EXPECT_EQ(plain_in(bytes, SIZE_MAX, {.max_values = 3}).first, 0u);
+}
+
 TEST(Reader, ReadsIndicesOfOneTwoFourAndEightBytes) {
   for (const std::uint64_t index : {0ull, 255ull, 256ull, 65536ull, 1ull << 40}) {
     Writer out;
