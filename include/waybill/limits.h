@@ -27,7 +27,8 @@ struct Limits {
 
   // The next five apply to the values of the payload and the constants of code, which
   // verify() counts together. Everything else – names in code and manifest,
-  // instructions, debug information – is at most copied, so max_bytes bounds it.
+  // instructions, debug information – is at most copied, instructions with up to ten
+  // zeros for each of their bytes, so max_bytes bounds it.
 
   // Bytes of one text or binary.
   std::size_t max_text = kNone;

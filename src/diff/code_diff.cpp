@@ -59,11 +59,10 @@ std::string describe_difference(const char* what, const List& before, const List
 
 // Sets one side of the first instruction that differs: "LOAD_CONST 1 (2)". Past the end
 // of the code there is an offset and no text.
-void set_instruction(const CodeListing& listing, std::size_t index,
-                     std::size_t code_size, Json row) {
+void set_instruction(const CodeListing& listing, std::size_t index, Json row) {
   row.make_object(2);
   if (index >= listing.instructions().size()) {
-    row["offset"] = code_size;
+    row["offset"] = listing.code_size();
     return;
   }
   const ListedInstruction& listed = listing.instructions()[index];
@@ -94,17 +93,16 @@ bool are_reordered(std::vector<std::string_view> a, std::vector<std::string_view
   return a == b;
 }
 
-void set_first_difference(const CodeListing& old_listing, std::size_t old_size,
-                          const CodeListing& new_listing, std::size_t new_size,
-                          Json row) {
+void set_first_difference(const CodeListing& old_listing,
+                          const CodeListing& new_listing, Json row) {
   const auto& a = old_listing.instructions();
   const auto& b = new_listing.instructions();
   if (a.empty() || b.empty()) return;
   const std::size_t shorter = std::min(a.size(), b.size());
   std::size_t first = 0;
   while (first < shorter && a[first] == b[first]) ++first;
-  set_instruction(old_listing, first, old_size, row["old_instruction"]);
-  set_instruction(new_listing, first, new_size, row["new_instruction"]);
+  set_instruction(old_listing, first, row["old_instruction"]);
+  set_instruction(new_listing, first, row["new_instruction"]);
 }
 
 // Adds to `row` the parts that differ: "instructions", "constants", "names",
@@ -128,8 +126,7 @@ void compare(const Side& old_side, std::size_t before, const Side& new_side,
     return differs;
   };
   if (add_part(!std::ranges::equal(a.instructions, b.instructions), "instructions")) {
-    set_first_difference(old_listing, a.instructions.size(), new_listing,
-                         b.instructions.size(), row);
+    set_first_difference(old_listing, new_listing, row);
   }
   const Constants old_constants = constants_of(a);
   const Constants new_constants = constants_of(b);

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "bytecode/compact_code.h"
 #include "format/code_body.h"
 #include "format/source_units.h"
 #include "report/value_text.h"
@@ -123,9 +124,12 @@ const CodePlaces::Index& CodePlaces::index_of(std::size_t code) {
 void CodePlaces::add_values(const CodeBodies::Body& body, Index& index) const {
   const CodeFields& fields = body.fields;
   const std::vector<ConstantView> constants = constants_of(fields);
+  const int version = version_of(envelope_.python);
+  const std::vector<std::uint8_t> instructions =
+      bytecode::expand_code(version, fields.instructions);
   CodeView view;
-  view.version = version_of(envelope_.python);
-  view.instructions = fields.instructions;
+  view.version = version;
+  view.instructions = instructions;
   view.exception_table = fields.exception_table;
   view.names = fields.names;
   view.local_names = fields.local_names;

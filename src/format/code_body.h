@@ -21,7 +21,7 @@ struct CodeFields {
   std::uint32_t flags = 0;
   std::string_view name;
   std::string_view qualified_name;
-  BytesView instructions;
+  BytesView instructions;  // co_code as bytecode::compact_code() gives it.
   // The array of constants, unread.
   Section constants;
   std::uint64_t constant_count = 0;

@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "bytecode/compact_code.h"
 #include "bytecode/exception_entries.h"
 #include "bytecode/line_table.h"
 #include "format/code_body.h"
@@ -49,7 +50,7 @@ void add_nested(const Section& constants, Json nested) {
 }
 
 // Adds the fields of a body. False, with an error in the model, if it is unreadable.
-bool add_body(const CodeBody& body, CodeFields& fields, Json model) {
+bool add_body(const CodeBody& body, int version, CodeFields& fields, Json model) {
   constexpr std::size_t kMaxKeys = 21;  // With those of listing and source.
   model.make_object(kMaxKeys);
   model["hash"] = hex(body.hash);
@@ -67,7 +68,8 @@ bool add_body(const CodeBody& body, CodeFields& fields, Json model) {
   model["keyword_only_count"] = fields.keyword_only_count;
   model["flags"] = fields.flags;
   model["stack_size"] = fields.stack_size;
-  model["instruction_bytes"] = fields.instructions.size();
+  model["instruction_bytes"] =
+      bytecode::expand_code(version, fields.instructions).size();
   model["constant_count"] = fields.constant_count;
   add_names(fields.names, model["names"]);
   add_names(fields.local_names, model["local_names"]);
@@ -75,9 +77,9 @@ bool add_body(const CodeBody& body, CodeFields& fields, Json model) {
   return true;
 }
 
-void add_exceptions(const CodeFields& fields, Json entries) {
+void add_exceptions(BytesView table, std::size_t code_size, Json entries) {
   entries.make_array();
-  bytecode::ExceptionReader reader(fields.exception_table, fields.instructions.size());
+  bytecode::ExceptionReader reader(table, code_size);
   bytecode::ExceptionEntry entry;
   while (reader.next(entry)) {
     const Json model = entries.append().make_object(5);
@@ -113,7 +115,8 @@ void add_listing(const CodeListing& listing, const CodeFields& fields,
     if (instruction.is_jump) row["target"] = instruction.target;
   }
   if (!listing.verdict()) set_error(model["unreadable"], listing.verdict().error());
-  add_exceptions(fields, model["exception_entries"]);
+  add_exceptions(fields.exception_table, listing.code_size(),
+                 model["exception_entries"]);
 }
 
 // Indexed by wire::UnitKind.
@@ -177,8 +180,10 @@ CodeListing::CodeListing(const CodeFields& fields, const PythonVersion& python,
     : fields_(fields),
       max_text_(max_text),
       constants_(constants_of(fields, names, max_text)) {
-  verdict_ =
-      bytecode::disassemble(version_of(python), fields.instructions, instructions_);
+  const int version = version_of(python);
+  const auto code = bytecode::expand_code(version, fields.instructions);
+  code_size_ = code.size();
+  verdict_ = bytecode::disassemble(version, code, instructions_);
 }
 
 std::string CodeListing::name_at(const std::vector<std::string_view>& names,
@@ -212,7 +217,9 @@ void fill_code(const Envelope& envelope, const ValueNames& names,
   for (std::size_t i = 0; i < envelope.code.size(); ++i) {
     const Json model = code.append();
     CodeFields fields;
-    if (!add_body(envelope.code[i], fields, model) || !options.instructions) continue;
+    const int version = version_of(envelope.python);
+    if (!add_body(envelope.code[i], version, fields, model) || !options.instructions)
+      continue;
     const CodeListing listing(fields, envelope.python, names, options.max_text);
     add_listing(listing, fields, locations[i], options.max_text, model);
   }

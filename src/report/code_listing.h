@@ -26,6 +26,8 @@ class CodeListing {
   const std::vector<bytecode::ListedInstruction>& instructions() const {
     return instructions_;
   }
+  // Bytes of co_code.
+  std::size_t code_size() const { return code_size_; }
   // The error that ended the instructions early, if any; its offset is in co_code.
   const Result<void>& verdict() const { return verdict_; }
 
@@ -44,6 +46,7 @@ class CodeListing {
   std::size_t max_text_;
   std::vector<std::string> constants_;
   std::vector<bytecode::ListedInstruction> instructions_;
+  std::size_t code_size_ = 0;
   Result<void> verdict_;
 };
 

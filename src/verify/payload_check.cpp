@@ -24,6 +24,9 @@ using wire::Reader;
 using wire::Token;
 using wire::TokenType;
 
+// For fewer values than this, run() does not try Reader::skip_plain().
+constexpr std::uint64_t kManyValues = 8;
+
 constexpr std::uint16_t bit(TokenType type) {
   return static_cast<std::uint16_t>(1u << static_cast<unsigned>(type));
 }
@@ -182,7 +185,8 @@ bool PayloadCheck::run(Reader& reader, const Frame& root) {
   const bool skips_plain = meter_ == nullptr && reader.left() <= limits_.max_depth;
   while (!stack_.empty()) {
     Frame& frame = stack_.back();
-    if (skips_plain && frame.contents.are_objects()) {
+    if (frame.left >= kManyValues && skips_plain && !reader.is_short_node_next() &&
+        frame.contents.are_objects()) {
       frame.left = reader.skip_plain(frame.left, next_stop(reader));
     }
     if (frame.left == 0) {

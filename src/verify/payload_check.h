@@ -77,8 +77,9 @@ class PayloadCheck {
   bool run(wire::Reader& reader, const Frame& root);
   std::size_t next_stop(const wire::Reader& reader) const;
   // Inlined parts of run(): as calls they would take a fifth of its time.
-  inline bool next_rule(wire::Reader& reader, Frame& frame, Rule& rule);
-  inline bool check_next(wire::Reader& reader, Rule rule);
+  [[gnu::always_inline]] inline bool next_rule(wire::Reader& reader, Frame& frame,
+                                               Rule& rule);
+  [[gnu::always_inline]] inline bool check_next(wire::Reader& reader, Rule rule);
   static inline bool skip_short(wire::Reader& reader, Rule rule);
   inline bool enter_target(wire::Reader& reader, Rule rule);
   bool check_extension(wire::Reader& reader, const wire::Token& token, Rule rule);

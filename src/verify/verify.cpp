@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "bytecode/compact_code.h"
 #include "bytecode/line_table.h"
 #include "bytecode/soundness.h"
 #include "format/code_body.h"
@@ -28,20 +29,29 @@ std::size_t offset_of(BytesView part, const Section& whole) {
 
 // Checks instructions and exception table of a body. Code of a Python without an opcode
 // table is not checked, because no Python that waybill supports can run it.
+// `instructions`: co_code.
 Result<void> check_instructions(const Section& body, const envelope::CodeFields& fields,
-                                const PythonVersion& python) {
+                                BytesView instructions, int version) {
   bytecode::CodeShape code;
-  code.version = envelope::version_of(python);
-  if (!bytecode::is_known_version(code.version)) return {};
-  code.instructions = fields.instructions;
+  code.version = version;
+  if (!bytecode::is_known_version(version)) return {};
+  code.instructions = instructions;
   code.exception_table = fields.exception_table;
   code.local_kinds = fields.local_kinds;
   code.name_count = fields.names.size();
   code.constant_count = fields.constant_count;
   code.stack_size = fields.stack_size;
-  code.instructions_offset = offset_of(fields.instructions, body);
-  code.exceptions_offset = offset_of(fields.exception_table, body);
-  return bytecode::check_soundness(code);
+  code.exceptions_offset = instructions.size() + 1;
+  Result<void> sound = bytecode::check_soundness(code);
+  if (sound) return sound;
+  std::size_t& offset = sound.error().offset;
+  if (offset > instructions.size()) {
+    offset += offset_of(fields.exception_table, body) - code.exceptions_offset;
+  } else {
+    offset = offset_of(fields.instructions, body) +
+             bytecode::compact_code(version, instructions.first(offset)).size();
+  }
+  return sound;
 }
 
 // Checks the line table of code with `code_size` bytes of instructions.
@@ -77,9 +87,11 @@ class CodeCheck {
     envelope::CodeFields fields;
     if (!envelope::read_code_body(reader, body.bytes, fields)) return false;
     const Section section{body.offset, body.bytes};
-    const auto sound = check_instructions(section, fields, envelope_.python);
+    const int version = envelope::version_of(envelope_.python);
+    const auto instructions = bytecode::expand_code(version, fields.instructions);
+    const auto sound = check_instructions(section, fields, instructions, version);
     if (!sound) return reader.fail(sound.error());
-    sizes_.push_back(fields.instructions.size());
+    sizes_.push_back(instructions.size());
     Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
     envelope::PayloadCheck values(envelope_, limits_, meter_);
     if (!values.check_constants(constants)) return reader.fail(constants.error());

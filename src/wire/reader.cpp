@@ -142,7 +142,8 @@ std::uint64_t Reader::skip_plain(std::uint64_t count, std::size_t stop) {
   if (has_failed_ || values_left_ < left()) return count;
   const std::uint8_t* at = bytes_.data() + position_;
   const std::uint8_t* const end = bytes_.data() + bytes_.size();
-  const std::uint8_t* const last = bytes_.data() + std::min(stop - base_, bytes_.size());
+  const std::uint8_t* const last =
+      bytes_.data() + std::min(stop - base_, bytes_.size());
   std::size_t skipped = 0;
   for (; count != 0 && at < last; --count, ++skipped) {
     if ((*at & 0xe0) == 0xa0) {  // Most values are short text.
@@ -163,7 +164,8 @@ std::uint64_t Reader::skip_plain(std::uint64_t count, std::size_t stop) {
       const std::uint64_t length = length_of(lead, at);
       const TokenType type = bytes_type(*at);
       if (length > after_head || type == TokenType::kExtension) break;
-      if (type == TokenType::kText && !is_utf8(as_text({at + lead.head, length}))) break;
+      if (type == TokenType::kText && !is_utf8(as_text({at + lead.head, length})))
+        break;
       at += lead.head + length;
       continue;
     }

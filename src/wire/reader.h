@@ -115,6 +115,17 @@ inline TokenType bytes_type(std::uint8_t first) {
   return first <= 0xc6 ? TokenType::kBinary : TokenType::kExtension;
 }
 
+// The lead byte of an extension of one byte; those of 2, 4 and 8 bytes are the next
+// numbers.
+inline constexpr std::uint8_t kFixedExtension = 0xd4;
+
+// Whether the bytes at `at` are the extension that starts a node; its tag is the third
+// byte.
+inline bool starts_node(const std::uint8_t* at, const std::uint8_t* end) {
+  return end - at >= 3 && at[0] == kFixedExtension &&
+         at[1] == static_cast<std::uint8_t>(ExtType::kNode);
+}
+
 // Errors are sticky: after the first one every call returns false, and error() holds
 // it. Users report their own errors by fail(), so a reader has one error. Not
 // thread-safe; the input must outlive the reader and its tokens.
@@ -224,12 +235,18 @@ class Reader {
     return true;
   }
 
-  // Skips plain data: nil, booleans, numbers, binary, text in UTF-8, and arrays and maps
-  // of these that are no nodes. Reads `count` values with all that they contain, up to
-  // the first that is something else or starts at the offset `stop`. Returns how many
-  // values are left, those in open containers included. Reads nothing if the input could
-  // exceed max_values; does not count the depth.
+  // Skips plain data: nil, booleans, numbers, binary, text in UTF-8, and arrays and
+  // maps of these that are no nodes. Reads `count` values with all that they contain,
+  // up to the first that is something else or starts at the offset `stop`. Returns how
+  // many values are left, those in open containers included. Reads nothing if the input
+  // could exceed max_values; does not count the depth.
   std::uint64_t skip_plain(std::uint64_t count, std::size_t stop);
+
+  // Whether a node in an array of up to 15 values is next, as most nodes are.
+  bool is_short_node_next() const {
+    const std::uint8_t* at = bytes_.data() + position_;
+    return left() > 3 && at[1] == kFixedExtension && at[2] == 0 && (*at & 0xf0) == 0x90;
+  }
 
   // Skips this one-byte value. Returns false, and reads nothing, if the next value is
   // another.
@@ -335,17 +352,6 @@ inline bool index_of(BytesView bytes, std::uint64_t& value) {
 // Reads the number of a reference; false if the token is not one.
 inline bool is_reference(const Token& token, std::uint64_t& number) {
   return token.is(ExtType::kReference) && index_of(token.bytes, number);
-}
-
-// The lead byte of an extension of one byte; those of 2, 4 and 8 bytes are the next
-// numbers.
-inline constexpr std::uint8_t kFixedExtension = 0xd4;
-
-// Whether the bytes at `at` are the extension that starts a node; its tag is the third
-// byte.
-inline bool starts_node(const std::uint8_t* at, const std::uint8_t* end) {
-  return end - at >= 3 && at[0] == kFixedExtension &&
-         at[1] == static_cast<std::uint8_t>(ExtType::kNode);
 }
 
 // The size of a reference at the start of `bytes`, in the writer's form; 0 if there is

@@ -66,8 +66,7 @@ std::string mistake_in(const Explanation& explanation) {
 BodyDraft body_of_f() {
   BodyDraft body;
   body.argument_count = 0;
-  body.instructions = {151, 0,   116, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,
-                       0,   106, 1,   0, 0, 0, 0, 0, 0, 0, 0, 83, 0};
+  body.instructions = {151, 0, 116, 0, 106, 1, 83, 0};
   body.names = {"model", "w"};
   body.local_names = {};
   body.local_kinds = {};

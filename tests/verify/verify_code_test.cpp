@@ -32,15 +32,15 @@ std::pair<Result<void>, std::size_t> verdict_and_place(
 
 TEST(VerifyCode, RefusesInstructionsThatAreUnsoundAndTellsWhere) {
   BodyDraft index, opcode;
-  index.instructions = {0x97, 0, 0x64, 7, 0x53, 0};   // LOAD_CONST 7
-  opcode.instructions = {0x97, 0, 0x53, 0, 0x03, 0};  // Of specialised code.
+  index.instructions = {0x97, 0, 0x74, 0, 0x64, 7, 0x53, 0};  // LOAD_CONST 7
+  opcode.instructions = {0x97, 0, 0x53, 0, 0x03, 0};          // Of specialised code.
 
   const auto [of_index, index_at] = verdict_and_place(index, index.instructions);
   const auto [of_opcode, opcode_at] = verdict_and_place(opcode, opcode.instructions);
 
   ASSERT_FALSE(of_index);
   EXPECT_EQ(of_index.error().code, ErrorCode::kMalformed);
-  EXPECT_EQ(of_index.error().offset, index_at + 2);
+  EXPECT_EQ(of_index.error().offset, index_at + 4);  // LOAD_GLOBAL has no caches here.
   EXPECT_EQ(of_index.error().detail,
             "LOAD_CONST refers to index 7 of constants, which does not exist");
   ASSERT_FALSE(of_opcode);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bytecode/compact_code.h"
 #include "format/manifest_codec.h"
 #include "format/source_locations.h"
 #include "python/decode/graph_decoder.h"
@@ -59,7 +60,8 @@ Ref try_new_code(const State& state, const CodeParts& parts, std::size_t offset)
 Ref make_code(const State& state, const Section& body,
               const envelope::CodeFields& fields, const Ref& constants,
               const CodeLocation& location) {
-  const Ref instructions = new_bytes(fields.instructions);
+  const Ref instructions =
+      new_bytes(bytecode::expand_code(kPythonVersion, fields.instructions));
   const Ref all_names = new_tuple(fields.names, [&](std::string_view name) {
     return state.intern_table.get(name);
   });

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "bytecode/compact_code.h"
 #include "format/source_units.h"
 #include "python/encode/plain_writer.h"
 #include "python/runtime/attribute.h"
@@ -48,7 +49,7 @@ std::vector<std::uint8_t> body_of(PyCodeObject* code, CodeInfos& infos) {
   out.integer(code->co_flags);
   write_text(code->co_name, out);
   write_text(code->co_qualname, out);
-  out.binary(bytes_of(instructions.get()));
+  out.binary(bytecode::compact_code(kPythonVersion, bytes_of(instructions.get())));
   write_constants(code->co_consts, infos, out);
   write_texts(code->co_names, out);
   write_texts(code->co_localsplusnames, out);

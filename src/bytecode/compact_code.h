@@ -1,0 +1,20 @@
+#pragma once
+
+// Payloads have instructions without their inline caches, which are zero in co_code and
+// follow from the opcodes. They take a sixth of a typical payload of a function.
+
+#include <cstdint>
+#include <vector>
+
+#include "waybill/bytes.h"
+
+namespace waybill::bytecode {
+
+// co_code, as PyCode_GetCode gives it, without its inline caches. `code` may be cut off
+// anywhere. The same bytes for a version without an opcode table.
+std::vector<std::uint8_t> compact_code(int version, BytesView code);
+
+// The reverse. The result is at most eleven times as long.
+std::vector<std::uint8_t> expand_code(int version, BytesView compact);
+
+}  // namespace waybill::bytecode
