@@ -238,7 +238,7 @@ void add_sections(Json sections, const Paint& paint, std::string& out) {
   out += "\n" + paint.title("sections") + "\n";
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const Json section = sections.value_at(i);
-    out += format_text("  {:<10}{:>10} at {}\n", sections.key_at(i),
+    out += format_text("  {:<14}{:>10} at {}\n", sections.key_at(i),
                        plural(number_of(section, "size"), "byte"),
                        number_of(section, "offset"));
   }

@@ -142,13 +142,14 @@ std::optional<std::uint64_t> VerifiedPrefix::only_object(BytesView bytes) const 
 
 bool VerifiedPrefix::begin(BytesView bytes) {
   const Limits limits;
-  if (bytes.size() > limits.max_bytes) return false;
+  if (bytes.size() < prefix_.size() || bytes.size() > limits.max_bytes) return false;
   Reader reader(bytes.subspan(prefix_.size()), limits, prefix_.size());
   Envelope& envelope = envelope_.envelope_;
   envelope.shared.clear();
   envelope.buffers.clear();
   envelope.signature = {};
   if (!read_payload(reader, envelope.shared, envelope.payload) ||
+      envelope.payload.bytes.size() > limits.max_values ||  // Each takes a byte.
       !has_same_definitions() || !resolve_value_references(envelope, position_index_) ||
       !refers_to_objects() || !starts_with(reader.rest(), debug_info_)) {
     return false;
