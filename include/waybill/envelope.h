@@ -61,9 +61,8 @@ struct CodeBody {
 // Functions and classes by value before the value of a payload. Positions count from
 // the start of the payload.
 struct Definitions {
-  std::size_t count = 0;
-  std::size_t start = 0;  // The offset of the first definition.
-  std::size_t value = 0;  // The offset of the value; 0 without definitions.
+  std::vector<std::uint64_t> starts;  // Of each definition.
+  std::size_t value = 0;              // The start of the value; 0 without definitions.
   // `shared`: the number of shared positions of the definitions; reference k in a
   // definition is to the k-th. Reference k in the value is to the shared position of
   // index value_shared[k].

@@ -21,6 +21,8 @@ using wire::TokenType;
 // Whether the receiver may have another object in the place of this value: true for
 // containers and objects, false for names, classes, text and bytes.
 bool can_be_replaced(const Envelope& envelope, std::uint64_t position) {
+  // Definitions stand outside of classes.
+  if (std::ranges::binary_search(envelope.definitions.starts, position)) return false;
   const auto value = ValueView::at(envelope, envelope.payload.offset + position);
   const bool is_container = value.is_map() || value.token().type == TokenType::kArray;
   return is_container && !value.is(NodeTag::kGlobal) && !value.is(NodeTag::kClass) &&

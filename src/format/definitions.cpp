@@ -61,7 +61,11 @@ bool find_definitions(Envelope& envelope, Error& error) {
   constexpr std::size_t kHead = 4;  // The node's array head and tag.
   wire::Reader reader(payload.bytes.subspan(kHead), {}, payload.offset + kHead);
   std::uint64_t shared = 0;
-  std::uint64_t count = 0;
+  Definitions& definitions = envelope.definitions;
+  const auto read_definition = [&](std::uint64_t& start) {
+    start = reader.offset() - payload.offset;
+    return reader.skip();
+  };
   const bool is_read =
       reader.read_unsigned(shared, UINT64_MAX,
                            "the number of shared positions of definitions") &&
@@ -70,14 +74,12 @@ bool find_definitions(Envelope& envelope, Error& error) {
                    "definitions claim " + std::to_string(shared) +
                        " shared positions, and the envelope has " +
                        std::to_string(envelope.shared.size()))) &&
-      reader.read_array(count, "definitions");
-  Definitions& definitions = envelope.definitions;
-  definitions.start = reader.offset() - payload.offset;
-  if (!is_read || !reader.skip_values(count)) {
+      reader.read_list(definitions.starts, "definitions", read_definition);
+  if (!is_read) {
+    definitions = {};
     error = reader.error();
     return false;
   }
-  definitions.count = static_cast<std::size_t>(count);
   definitions.shared = static_cast<std::size_t>(shared);
   definitions.value = reader.offset() - payload.offset;
   const auto own = std::span(envelope.shared).first(definitions.shared);

@@ -147,8 +147,10 @@ bool PayloadCheck::check_to_end(Reader& reader) {
 // find_definitions() has located them.
 bool PayloadCheck::check_definitions(Reader& reader) {
   const Definitions& definitions = envelope_.definitions;
-  const Frame root{definitions.count, contents_of(Rule::kObjects)};
-  if (!reader.skip_to(start_ + definitions.start) || !run(reader, root) ||
+  const std::vector<std::uint64_t>& starts = definitions.starts;
+  const Frame root{starts.size(), contents_of(Rule::kObjects)};
+  const std::size_t first = starts.empty() ? definitions.value : starts.front();
+  if (!reader.skip_to(start_ + first) || !run(reader, root) ||
       !check_all_referenced(reader)) {
     return false;
   }

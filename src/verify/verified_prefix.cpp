@@ -43,15 +43,11 @@ std::vector<std::uint64_t> object_starts_in(const Envelope& envelope) {
   for (const std::uint64_t position : envelope.shared) {
     if (position < definitions.value) objects.push_back(position);
   }
-  Reader reader(envelope.payload.bytes);
-  if (!reader.skip_to(definitions.start)) return objects;
-  for (std::size_t i = 0; i < definitions.count; ++i) {
-    const std::uint8_t* at = envelope.payload.bytes.data() + reader.offset();
-    const std::uint8_t* end =
-        envelope.payload.bytes.data() + envelope.payload.bytes.size();
-    if (at + 1 < end && wire::starts_node(at + 1, end))
-      objects.push_back(reader.offset());
-    if (!reader.skip()) break;
+  const BytesView bytes = envelope.payload.bytes.first(definitions.value);
+  for (const std::uint64_t start : definitions.starts) {
+    const std::uint8_t* const at = bytes.data() + start;
+    if (wire::starts_node(at + 1, bytes.data() + bytes.size()))
+      objects.push_back(start);
   }
   std::ranges::sort(objects);
   return objects;

@@ -108,7 +108,8 @@ def is_same_value(own: Any, value: Any) -> bool:
 
 def is_same_metadata(own: dict[str, Any], value: dict[str, Any]) -> bool:
     """Whether all METADATA of two classes are equal."""
-    for name in METADATA:  # noqa: SIM110 - see _state/merge.py.
-        if not is_same_value(own[name], value[name]):
+    for name in METADATA:
+        mine, theirs = own[name], value[name]
+        if mine is not theirs and not is_same_value(mine, theirs):
             return False
     return True

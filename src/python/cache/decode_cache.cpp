@@ -69,16 +69,14 @@ class NodeFinder {
 
   bool run(const Envelope& envelope) {
     const Definitions& definitions = envelope.definitions;
-    wire::Reader reader(envelope.payload.bytes.subspan(definitions.start), {},
-                        definitions.start);
-    for (std::size_t i = 0; i < definitions.count; ++i) {
-      envelope::PayloadCursor<Nesting> cursor(reader);
+    for (const std::uint64_t start : definitions.starts) {
+      envelope::PayloadCursor<Nesting> cursor(
+          wire::Reader(envelope.payload.bytes.subspan(start), {}, start));
       while (cursor.next()) {
         if (cursor.event() == envelope::CursorEvent::kOpen && !open(cursor))
           return false;
       }
       if (cursor.reader().failed()) return false;
-      reader = cursor.reader();
     }
     return true;
   }

@@ -185,12 +185,9 @@ class RecipeWriter {
     if (std::ranges::all_of(nodes_, is_class)) return steps_.take();
     has_classes_ = std::ranges::any_of(nodes_, is_class);
     const Definitions& definitions = envelope_.definitions;
-    const BytesView bytes = envelope_.payload.bytes;
-    reader_ = wire::Reader(
-        bytes.subspan(definitions.start, definitions.value - definitions.start), {},
-        definitions.start);
-    for (std::size_t i = 0; i < definitions.count; ++i) {
-      if (!write_definition()) return std::nullopt;
+    reader_ = wire::Reader(envelope_.payload.bytes.first(definitions.value));
+    for (const std::uint64_t start : definitions.starts) {
+      if (!reader_.skip_to(start) || !write_definition()) return std::nullopt;
     }
     return steps_.take();
   }

@@ -109,9 +109,10 @@ void GraphDecoder::build_definitions() {
   if (context_->definition_code_uses) {
     code().skip_uses(*context_->definition_code_uses);
   } else {
-    at_ = start_ + definitions.start;
+    at_ = start_ +
+          (definitions.starts.empty() ? definitions.value : definitions.starts.front());
     scope_ = envelope::ReferenceScope::of_definitions(envelope);
-    for (std::size_t i = 0; i < definitions.count; ++i) {
+    for (std::size_t i = 0; i < definitions.starts.size(); ++i) {
       run();
       value_ = Ref();
     }
