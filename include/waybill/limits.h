@@ -16,7 +16,8 @@ struct Limits {
   // filling memory with input alone; files of arrays may be larger than memory.
   std::size_t max_bytes = std::size_t{1} << 40;
 
-  // Values in one envelope, keys and items included. A value may take one byte on the
+  // Values of the payload, keys and items included; the rest of the envelope is counted
+  // by itself. A value may take one byte on the
   // wire and a hundred as an object: this bounds the ratio.
   std::size_t max_values = std::size_t{1} << 31;
 

@@ -3,6 +3,7 @@
 // Payloads have instructions without their inline caches, which are zero in co_code and
 // follow from the opcodes. They take a sixth of a typical payload of a function.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace waybill::bytecode {
 // anywhere. The same bytes for a version without an opcode table.
 std::vector<std::uint8_t> compact_code(int version, BytesView code);
 
-// The reverse. The result is at most eleven times as long.
+// The reverse. The result is at most kMaxExpansion times as long.
+inline constexpr std::size_t kMaxExpansion = 11;
 std::vector<std::uint8_t> expand_code(int version, BytesView compact);
 
 }  // namespace waybill::bytecode

@@ -182,11 +182,8 @@ bool read_end(Reader& reader, BytesView bytes, bool has_buffers, const Limits& l
 
 bool open_plain(BytesView bytes, const Limits& limits,
                 std::vector<std::uint64_t>& shared, Section& payload) {
-  // Every value and container takes a byte at least.
-  if (bytes.size() >
-      std::min({limits.max_bytes, limits.max_values, limits.max_depth})) {
-    return false;
-  }
+  // Every value takes a byte at least; the builder counts the depth.
+  if (bytes.size() > std::min(limits.max_bytes, limits.max_values)) return false;
   Reader reader(bytes, limits);
   PythonVersion python;
   BytesView application, signature;

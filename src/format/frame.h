@@ -32,9 +32,9 @@ bool read_end(wire::Reader& reader, BytesView bytes, bool has_buffers,
               const Limits& limits, Envelope& envelope);
 
 // Opens a plain envelope, which has no imports, code, definitions, buffers and debug
-// information, and is far from all limits. Its payload can be built before it is
-// verified, since that runs no code. False for other envelopes and invalid ones: open()
-// gives the error.
+// information, and is far from max_bytes and max_values. Its payload can be built
+// before it is verified, since that runs no code. False for other envelopes and invalid
+// ones: open() gives the error.
 bool open_plain(BytesView bytes, const Limits& limits,
                 std::vector<std::uint64_t>& shared, Section& payload);
 

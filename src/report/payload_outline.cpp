@@ -58,7 +58,12 @@ class Outline {
     if (!top_.root().empty()) outline.take(top_.root()[0]);
     add_statistics(model["statistics"]);
     const Reader& reader = cursor_.reader();
-    if (reader.failed()) set_error(model["error"], reader.error());
+    if (reader.failed()) {
+      set_error(model["error"], reader.error());
+    } else if (!reader.at_end()) {
+      set_error(model["error"], {ErrorCode::kMalformed, reader.offset(),
+                                 "the payload is more than one value"});
+    }
   }
 
  private:

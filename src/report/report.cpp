@@ -132,7 +132,9 @@ void add_sections(const Envelope& envelope, Json sections) {
     if (i == kBuffersAt && envelope.buffers.empty()) continue;
     const char* const name = kSectionNames[i];
     const std::size_t offset = reader.offset();
-    if (!reader.skip()) return;
+    const bool is_payload = i == static_cast<std::size_t>(wire::SectionIndex::kPayload);
+    const std::size_t payload_end = offset + envelope.payload.bytes.size();
+    if (is_payload ? !reader.skip_to(payload_end) : !reader.skip()) return;
     const Json section = sections[name].make_object(2);
     section["offset"] = offset;
     section["size"] = reader.offset() - offset;

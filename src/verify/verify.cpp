@@ -48,8 +48,10 @@ Result<void> check_instructions(const Section& body, const envelope::CodeFields&
   if (offset > instructions.size()) {
     offset += offset_of(fields.exception_table, body) - code.exceptions_offset;
   } else {
-    offset = offset_of(fields.instructions, body) +
-             bytecode::compact_code(version, instructions.first(offset)).size();
+    const auto before = bytecode::compact_code(version, instructions.first(offset));
+    // In what expand_code() adds after an instruction, the offset of that.
+    const bool is_start = bytecode::expand_code(version, before).size() == offset;
+    offset = offset_of(fields.instructions, body) + before.size() - (is_start ? 0 : 2);
   }
   return sound;
 }
@@ -87,6 +89,11 @@ class CodeCheck {
     envelope::CodeFields fields;
     if (!envelope::read_code_body(reader, body.bytes, fields)) return false;
     const Section section{body.offset, body.bytes};
+    constexpr std::size_t kMaxInstructions = INT32_MAX / bytecode::kMaxExpansion;
+    if (fields.instructions.size() > kMaxInstructions) {
+      return reader.fail(ErrorCode::kMalformed, body.offset,
+                         "co_code should have less than 2 GiB");
+    }
     const int version = envelope::version_of(envelope_.python);
     const auto instructions = bytecode::expand_code(version, fields.instructions);
     const auto sound = check_instructions(section, fields, instructions, version);

@@ -37,6 +37,21 @@ TEST(Report, TellsHeaderAndSections) {
   EXPECT_EQ(size, bytes.size());
 }
 
+TEST(Report, TellsThatAPayloadIsNotOneValue) {
+  for (const Bytes& payload : {Bytes{0x01, 0x02}, Bytes{0x92, 0x01}, Bytes{}}) {
+    Draft draft;
+    draft.payload.append(payload);
+    const Bytes bytes = draft.sealed();
+
+    const ParsedJson report = report_on(bytes);
+
+    EXPECT_TRUE(report["payload"].contains("error")) << payload.size();
+    const ParsedJson sections = report["sections"];
+    EXPECT_EQ(sections["payload"]["size"], payload.size());
+    EXPECT_EQ(sections["signature"]["offset"], bytes.size() - 1);
+  }
+}
+
 TEST(Report, TellsWhatAPayloadWasMadeWith) {
   Draft draft;
   draft.payload.integer(1);

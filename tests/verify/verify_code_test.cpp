@@ -48,6 +48,17 @@ TEST(VerifyCode, RefusesInstructionsThatAreUnsoundAndTellsWhere) {
   EXPECT_EQ(of_opcode.error().offset, opcode_at + 4);
 }
 
+TEST(VerifyCode, TellsTheInstructionIntoWhoseCachesAJumpLeads) {
+  BodyDraft body;
+  // RESUME, JUMP_FORWARD by 2 units, LOAD_GLOBAL, which has five caches, RETURN_VALUE.
+  body.instructions = {0x97, 0, 0x6e, 2, 0x74, 0, 0x53, 0};
+
+  const auto [verdict, at] = verdict_and_place(body, body.instructions);
+
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().offset, at + 4);
+}
+
 TEST(VerifyCode, RefusesExceptionTablesThatAreUnsoundAndTellsWhere) {
   BodyDraft body;
   body.exception_table = {0x80, 1, 1, 0, 0x81, 1, 9, 0};
