@@ -17,8 +17,8 @@ struct Limits {
   std::size_t max_bytes = std::size_t{1} << 40;
 
   // Values of the payload, keys and items included; the rest of the envelope is counted
-  // by itself. A value may take one byte on the
-  // wire and a hundred as an object: this bounds the ratio.
+  // by itself. A value may take one byte on the wire and a hundred as an object: this
+  // bounds the ratio.
   std::size_t max_values = std::size_t{1} << 31;
 
   // Nesting of containers. The library does not recurse, so depth costs heap, not

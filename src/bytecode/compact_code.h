@@ -15,8 +15,10 @@ namespace waybill::bytecode {
 // anywhere. The same bytes for a version without an opcode table.
 std::vector<std::uint8_t> compact_code(int version, BytesView code);
 
-// The reverse. The result is at most kMaxExpansion times as long.
+// How many times as long expand_code() makes its input at most.
 inline constexpr std::size_t kMaxExpansion = 11;
+
+// The reverse of compact_code().
 std::vector<std::uint8_t> expand_code(int version, BytesView compact);
 
 }  // namespace waybill::bytecode

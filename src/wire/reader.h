@@ -245,7 +245,8 @@ class Reader {
   // Whether a node in an array of up to 15 values is next, as most nodes are.
   bool is_short_node_next() const {
     const std::uint8_t* at = bytes_.data() + position_;
-    return left() > 3 && at[1] == kFixedExtension && at[2] == 0 && (*at & 0xf0) == 0x90;
+    return !at_end() && (*at & 0xf0) == 0x90 &&
+           starts_node(at + 1, bytes_.data() + bytes_.size());
   }
 
   // Skips this one-byte value. Returns false, and reads nothing, if the next value is
