@@ -1,16 +1,17 @@
-// Arbitrary bytes as the instructions, exception table and line table of each supported
-// Python. read_instructions() accepts code that check_soundness() accepts, except for
+// Arbitrary bytes as co_code, exception table and line table of each supported Python.
+// read_instructions() accepts code that check_soundness() accepts, except for
 // instructions that pop or push more values than their code allows. In sound code every
 // index is in range, and jumps and handlers lead to the start of an instruction.
 // Offsets ascend and lie in the input.
 //
-// Input: the length of the exception table in one byte, that table, then instructions.
+// Input: the length of the exception table in one byte, that table, then co_code.
 // All of the input is the line table.
 
 #include <algorithm>
 #include <cstdint>
 #include <set>
 
+#include "bytecode/compact_code.h"
 #include "bytecode/exception_entries.h"
 #include "bytecode/instruction.h"
 #include "bytecode/line_table.h"
@@ -113,26 +114,14 @@ void check_sound(const std::vector<Instruction>& read, BytesView table,
   require(!read.empty() && waybill::bytecode::ends_block(read.back().operation));
 }
 
-void check_code(int version, BytesView table, BytesView code) {
-  const auto read = waybill::bytecode::read_instructions(version, code);
-  waybill::bytecode::CodeShape shape;
-  shape.version = version;
-  shape.instructions = code;
-  shape.exception_table = table;
-  shape.local_kinds = kKinds;
-  shape.name_count = kNames;
-  shape.constant_count = kConstants;
-  shape.stack_size = kStack;
-  shape.exceptions_offset = code.size();
-  const auto sound = waybill::bytecode::check_soundness(shape);
-  require(sound || sound.error().offset <= code.size() + table.size());
-  require(!sound || is_supported(version));
+// Returns whether read_instructions() accepts the code, but for heights of the stack,
+// which only it checks.
+bool check_read(int version, BytesView code, std::vector<Instruction>& instructions) {
+  auto read = waybill::bytecode::read_instructions(version, code);
   if (!read) {
     const Error& error = read.error();
     require(error.offset <= code.size());
-    // Only read_instructions() checks the height of the stack.
-    const bool is_about_heights = error.detail.find("more values") != std::string::npos;
-    return require(!sound || is_about_heights);
+    return error.detail.find("more values") != std::string::npos;
   }
   require(is_supported(version));
   // Two bytes make at most two instructions: a pair of locals, or a load and its NULL.
@@ -143,7 +132,30 @@ void check_code(int version, BytesView table, BytesView code) {
     previous = instruction.offset;
     check_instruction(instruction, code.size());
   }
-  if (sound) check_sound(*read, table, code.size());
+  instructions = std::move(*read);
+  return true;
+}
+
+void check_code(int version, BytesView table, BytesView input) {
+  std::vector<Instruction> instructions;
+  check_read(version, input, instructions);
+  instructions.clear();
+  const auto compact = waybill::bytecode::compact_code(version, input);
+  const auto code = waybill::bytecode::expand_code(version, compact);
+  const bool is_readable = check_read(version, code, instructions);
+  waybill::bytecode::CodeShape shape;
+  shape.version = version;
+  shape.instructions = compact;
+  shape.exception_table = table;
+  shape.local_kinds = kKinds;
+  shape.name_count = kNames;
+  shape.constant_count = kConstants;
+  shape.stack_size = kStack;
+  shape.exceptions_offset = compact.size();
+  const auto sound = waybill::bytecode::check_soundness(shape);
+  if (!sound) return require(sound.error().offset <= compact.size() + table.size());
+  require(is_supported(version) && is_readable && *sound == code.size());
+  if (!instructions.empty()) check_sound(instructions, table, code.size());
 }
 
 void check_table(BytesView table, std::size_t code_size) {

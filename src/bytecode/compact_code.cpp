@@ -21,14 +21,20 @@ std::vector<std::uint8_t> compact_code(int version, BytesView code) {
   return compact;
 }
 
-std::vector<std::uint8_t> expand_code(int version, BytesView compact) {
+std::size_t expanded_size(int version, BytesView compact) {
   const OpcodeTable* table = opcode_table(version);
-  if (table == nullptr) return {compact.begin(), compact.end()};
   std::size_t size = compact.size();
+  if (table == nullptr) return size;
   for (std::size_t at = 0; at < compact.size(); at += 2) {
     size += std::size_t{2} * (*table)[compact[at]].caches;
   }
-  std::vector<std::uint8_t> code(size);
+  return size;
+}
+
+std::vector<std::uint8_t> expand_code(int version, BytesView compact) {
+  const OpcodeTable* table = opcode_table(version);
+  if (table == nullptr) return {compact.begin(), compact.end()};
+  std::vector<std::uint8_t> code(expanded_size(version, compact));
   std::uint8_t* out = code.data();
   for (std::size_t at = 0; at < compact.size(); at += 2) {
     const std::size_t length = std::min<std::size_t>(2, compact.size() - at);

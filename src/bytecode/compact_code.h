@@ -15,8 +15,8 @@ namespace waybill::bytecode {
 // anywhere. The same bytes for a version without an opcode table.
 std::vector<std::uint8_t> compact_code(int version, BytesView code);
 
-// How many times as long expand_code() makes its input at most.
-inline constexpr std::size_t kMaxExpansion = 11;
+// The size of expand_code(); at most eleven times the size of `compact`.
+std::size_t expanded_size(int version, BytesView compact);
 
 // The reverse of compact_code().
 std::vector<std::uint8_t> expand_code(int version, BytesView compact);

@@ -96,7 +96,7 @@ std::string joined(std::span<const std::string_view> names, std::uint32_t bits) 
 
 class Lister {
  public:
-  static constexpr bool kCountsCaches = true;
+  static constexpr bool kHasCaches = true;
 
   Lister(const OpcodeTable& table, std::uint8_t first_with_argument,
          std::vector<ListedInstruction>& out)

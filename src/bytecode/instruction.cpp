@@ -22,7 +22,7 @@ constexpr std::uint32_t kListToTupleIntrinsic = 6;
 // Splits the instructions that walk_units() passes to it.
 class Splitter {
  public:
-  static constexpr bool kCountsCaches = false;
+  static constexpr bool kHasCaches = true;
 
   Splitter(std::size_t size, std::vector<Instruction>& all) : size_(size), all_(all) {}
 

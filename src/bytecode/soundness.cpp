@@ -1,6 +1,7 @@
 // One walk checks each instruction against its row in the opcode table, and records as
 // bits where instructions start and where jumps lead. Jumps that lead elsewhere are
-// found when all starts are known.
+// found when all starts are known. Starts and targets are units of co_code, offsets of
+// errors those of the compact code.
 // Tested by tests/bytecode/soundness_test.cpp, and on the code of the standard library
 // by tests/python/functions/test_stdlib_soundness.py.
 
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/compact_code.h"
 #include "bytecode/exception_entries.h"
 #include "bytecode/instruction.h"
 #include "bytecode/unit_walk.h"
@@ -79,13 +81,11 @@ std::string_view name_of(Operand operand) {
 
 class Check {
  public:
-  static constexpr bool kCountsCaches = true;
+  static constexpr bool kHasCaches = false;
 
-  Check(const OpcodeTable& table, const CodeShape& code)
-      : table_(table),
-        code_(code),
-        starts_(code.instructions.size() / 2),
-        targets_(code.instructions.size() / 2) {
+  // `size`: of co_code.
+  Check(const OpcodeTable& table, const CodeShape& code, std::size_t size)
+      : table_(table), code_(code), size_(size), starts_(size / 2), targets_(size / 2) {
     // From kTwoLocals on the bound is 0, so that fits() checks these operands.
     const std::uint64_t any = UINT64_MAX;
     counts_ = {any, code.constant_count, code.name_count, code.local_kinds.size(), 256};
@@ -93,39 +93,38 @@ class Check {
 
   bool add(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
            std::size_t next, Error& error) {
-    starts_.add(start / 2);
+    starts_.add(unit_);
+    unit_ += (next - start) / 2 + row.caches;
     last_ = row.operation;
     if (argument >> row.flag_bits >= counts_[static_cast<std::size_t>(row.operand)] &&
         !fits(row, argument, next)) {
       error = bad_operand(row, argument >> row.flag_bits, start);
       return false;
     }
-    return row.jump == Jump::kNone || add_jump(row, argument, start, next, error);
+    return row.jump == Jump::kNone || add_jump(row, argument, start, error);
   }
 
   // Makes the checks that follow the last instruction.
   bool finish(Error& error) const {
-    const std::size_t size = code_.instructions.size();
     if (!ends_block(last_)) {
-      error = {ErrorCode::kMalformed, size,
+      error = {ErrorCode::kMalformed, code_.instructions.size(),
                "control runs off the end of the instructions"};
       return false;
     }
     const std::ptrdiff_t unaligned = targets_.first_not_in(starts_);
     if (unaligned < 0) return true;
-    error = {ErrorCode::kMalformed, static_cast<std::size_t>(unaligned) * 2,
-             "a jump leads here, where no instruction starts"};
+    error = {ErrorCode::kMalformed, offset_of(static_cast<std::size_t>(unaligned)),
+             "a jump leads into this instruction, past its start"};
     return false;
   }
 
   bool check_exceptions(Error& error) const {
-    const std::size_t size = code_.instructions.size();
-    ExceptionReader entries(code_.exception_table, size);
+    ExceptionReader entries(code_.exception_table, size_);
     ExceptionEntry entry;
     while (entries.next(entry)) {
       const char* wrong = nullptr;
       if (!starts_.has(entry.start / 2) || !starts_.has(entry.target / 2) ||
-          (entry.end != size && !starts_.has(entry.end / 2))) {
+          (entry.end != size_ && !starts_.has(entry.end / 2))) {
         wrong = "an exception table entry points into an instruction";
       } else if (std::uint64_t{entry.depth} + entry.pushes_last + 1 >
                  code_.stack_size) {
@@ -141,6 +140,15 @@ class Check {
   }
 
  private:
+  // The offset of the compact code that becomes this unit, or caches with this unit.
+  std::size_t offset_of(std::size_t unit) const {
+    std::size_t offset = 0;
+    for (std::size_t next = 0;; offset += 2) {
+      next += 1U + table_[code_.instructions[offset]].caches;
+      if (next > unit) return offset;
+    }
+  }
+
   bool is_cell(std::uint32_t local) const {
     return local < code_.local_kinds.size() &&
            (code_.local_kinds[local] & (kCellKind | kFreeKind)) != 0;
@@ -210,9 +218,9 @@ class Check {
   }
 
   bool add_jump(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
-                std::size_t next, Error& error) {
-    const std::uint64_t units = code_.instructions.size() / 2;
-    const std::uint64_t from = next / 2;
+                Error& error) {
+    const std::uint64_t units = size_ / 2;
+    const std::uint64_t from = unit_;
     const bool is_backward = row.jump == Jump::kBackward;
     const std::uint64_t target = is_backward ? from - argument : from + argument;
     if ((is_backward && argument > from) || target + row.jump_skips >= units) {
@@ -226,6 +234,8 @@ class Check {
 
   const OpcodeTable& table_;
   const CodeShape& code_;
+  const std::size_t size_;  // Of co_code.
+  std::size_t unit_ = 0;    // Of co_code; where the next instruction starts.
   std::array<std::uint64_t, 10> counts_;  // Bounds, indexed by Operand.
   Operation last_ = Operation::kUnknown;
   std::optional<std::uint64_t> free_count_;
@@ -242,18 +252,22 @@ tl::unexpected<Error> counted_from(std::size_t offset, Error error) {
 
 bool is_known_version(int version) { return opcode_table(version) != nullptr; }
 
-Result<void> check_soundness(const CodeShape& code) {
+Result<std::size_t> check_soundness(const CodeShape& code) {
   const OpcodeTable* table = opcode_table(code.version);
   if (table == nullptr) return tl::unexpected(unknown_version(code.version));
+  const std::size_t size = expanded_size(code.version, code.instructions);
+  if (size > INT32_MAX) {
+    return counted_from(code.instructions_offset, wrong_length(code.instructions));
+  }
   Error error{};
-  Check check(*table, code);
+  Check check(*table, code, size);
   if (!walk_units(*table, code.instructions, check, error) || !check.finish(error)) {
     return counted_from(code.instructions_offset, std::move(error));
   }
   if (!check.check_exceptions(error)) {
     return counted_from(code.exceptions_offset, std::move(error));
   }
-  return {};
+  return size;
 }
 
 }  // namespace waybill::bytecode

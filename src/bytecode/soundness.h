@@ -15,7 +15,7 @@ namespace waybill::bytecode {
 struct CodeShape {
   // Python's version as major * 100 + minor.
   int version = 0;
-  BytesView instructions;     // co_code, as PyCode_GetCode gives it.
+  BytesView instructions;     // co_code as compact_code() gives it.
   BytesView exception_table;  // co_exceptiontable
   BytesView local_kinds;      // co_localspluskinds
   std::size_t name_count = 0;
@@ -30,8 +30,8 @@ struct CodeShape {
 bool is_known_version(int version);
 
 // Checks, for a known version,
-// - that each opcode is in the version's canonical code, and its inline caches are
-//   complete and zero;
+// - that each opcode is in the version's canonical code, and that co_code has less than
+//   2 GiB;
 // - that operands are within their bounds: names, constants, locals, free variables,
 //   and the choices that a number selects; that instructions on cells get a local that
 //   is a cell or free variable;
@@ -42,10 +42,13 @@ bool is_known_version(int version);
 // unbound locals, the meaning of flags. Code that passes can still crash the
 // interpreter when it runs; it does no harm before that.
 //
+// Gives the size of co_code.
+//
 // Errors: kUnknownTag (an opcode that the version does not have), kMalformed, and
 // kPythonMismatch (an unknown version).
 // Cost: one pass, about twenty processor instructions for each of co_code; no
-// allocation below 2 KiB of instructions. Thread-safe.
-Result<void> check_soundness(const CodeShape& code);
+// allocation below 2 KiB of co_code, and a quarter byte for each unit above.
+// Thread-safe.
+Result<std::size_t> check_soundness(const CodeShape& code);
 
 }  // namespace waybill::bytecode

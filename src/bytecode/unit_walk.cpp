@@ -3,7 +3,6 @@
 
 #include "bytecode/unit_walk.h"
 
-#include <algorithm>
 #include <string>
 
 namespace waybill::bytecode {
@@ -23,15 +22,6 @@ Error wrong_opcode(const OpcodeTable& table, BytesView code, std::size_t at) {
                   " is not in this Python's canonical code; specialised code must be "
                   "read by PyCode_GetCode"};
   }
-}
-
-Error wrong_caches(const OpcodeRow& row, BytesView code, std::size_t at) {
-  if (at < code.size() && code[at] == 0) {
-    return {ErrorCode::kMalformed, at, "an inline cache is not zero"};
-  }
-  return {ErrorCode::kMalformed, std::min(at, code.size()),
-          std::string(row.name) + " should have " + std::to_string(row.caches) +
-              " inline caches after it"};
 }
 
 Error wrong_length(BytesView code) {

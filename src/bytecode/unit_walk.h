@@ -1,13 +1,12 @@
 #pragma once
 
-// The loop over the two-byte units of co_code. It collects EXTENDED_ARG, skips inline
-// caches, and refuses opcodes that canonical code does not contain. A sink gets each
-// instruction:
+// The loop over the two-byte units of co_code, or of compact code. It collects
+// EXTENDED_ARG, skips inline caches, and refuses opcodes that canonical code does not
+// contain. A sink gets each instruction:
 //
 //   struct Sink {
-//     // True: each instruction must have exactly the caches of its row. False: any
-//     // number of CACHE units is skipped.
-//     static constexpr bool kCountsCaches;
+//     // False for compact code. True: any number of CACHE units is skipped.
+//     static constexpr bool kHasCaches;
 //     // One instruction, from `start` (its first EXTENDED_ARG, if it has one) to where
 //     // the `next` one starts. False to stop, with the error.
 //     bool add(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
@@ -28,8 +27,6 @@ inline constexpr std::size_t kMaxExtensionBytes = 6;
 
 // The error for a unit that does not start an instruction.
 Error wrong_opcode(const OpcodeTable& table, BytesView code, std::size_t at);
-// The error for bytes that are not the caches of an instruction of this row.
-Error wrong_caches(const OpcodeRow& row, BytesView code, std::size_t at);
 Error wrong_length(BytesView code);
 Error lone_extension(std::size_t at);
 // The error for a version without a table: kPythonMismatch.
@@ -38,7 +35,7 @@ Error unknown_version(int version);
 // Passes all instructions to the sink, in order. False at the first error: the sink's,
 // kUnknownTag (an opcode that the version does not have, or one of running code),
 // kMalformed (odd length, a truncated or too long EXTENDED_ARG, caches that are not
-// zero, misplaced or, if counted, missing). Offsets are indices into `code`.
+// zero or misplaced). Offsets are indices into `code`.
 // Cost: one pass, no allocation.
 template <typename Sink>
 bool walk_units(const OpcodeTable& table, BytesView code, Sink& sink, Error& error) {
@@ -65,15 +62,11 @@ bool walk_units(const OpcodeTable& table, BytesView code, Sink& sink, Error& err
     if (row->operation <= Operation::kCache) {
       return fail(wrong_opcode(table, code, at - 2));
     }
-    if constexpr (Sink::kCountsCaches) {
-      const std::size_t end = at + std::size_t{2} * row->caches;
-      if (end > size) return fail(wrong_caches(*row, code, at));
-      for (; at < end; at += 2) {
-        if ((code[at] | code[at + 1]) != 0) return fail(wrong_caches(*row, code, at));
-      }
-    } else {
+    if constexpr (Sink::kHasCaches) {
       for (; at < size && table[code[at]].operation == Operation::kCache; at += 2) {
-        if (code[at + 1] != 0) return fail(wrong_caches(*row, code, at));
+        if (code[at + 1] != 0) {
+          return fail({ErrorCode::kMalformed, at, "an inline cache is not zero"});
+        }
       }
     }
     if (!sink.add(*row, argument, start, at, error)) return false;

@@ -68,8 +68,7 @@ bool add_body(const CodeBody& body, int version, CodeFields& fields, Json model)
   model["keyword_only_count"] = fields.keyword_only_count;
   model["flags"] = fields.flags;
   model["stack_size"] = fields.stack_size;
-  model["instruction_bytes"] =
-      bytecode::expand_code(version, fields.instructions).size();
+  model["instruction_bytes"] = bytecode::expanded_size(version, fields.instructions);
   model["constant_count"] = fields.constant_count;
   add_names(fields.names, model["names"]);
   add_names(fields.local_names, model["local_names"]);

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "bytecode/compact_code.h"
 #include "bytecode/line_table.h"
 #include "bytecode/soundness.h"
 #include "format/code_body.h"
@@ -27,33 +26,24 @@ std::size_t offset_of(BytesView part, const Section& whole) {
   return whole.offset + static_cast<std::size_t>(part.data() - whole.bytes.data());
 }
 
-// Checks instructions and exception table of a body. Code of a Python without an opcode
-// table is not checked, because no Python that waybill supports can run it.
-// `instructions`: co_code.
-Result<void> check_instructions(const Section& body, const envelope::CodeFields& fields,
-                                BytesView instructions, int version) {
+// Checks instructions and exception table of a body, and gives the size of co_code.
+// Code of a Python without an opcode table is not checked, because no Python that
+// waybill supports can run it.
+Result<std::size_t> check_instructions(const Section& body,
+                                       const envelope::CodeFields& fields,
+                                       int version) {
   bytecode::CodeShape code;
   code.version = version;
-  if (!bytecode::is_known_version(version)) return {};
-  code.instructions = instructions;
+  code.instructions = fields.instructions;
+  if (!bytecode::is_known_version(version)) return code.instructions.size();
   code.exception_table = fields.exception_table;
   code.local_kinds = fields.local_kinds;
   code.name_count = fields.names.size();
   code.constant_count = fields.constant_count;
   code.stack_size = fields.stack_size;
-  code.exceptions_offset = instructions.size() + 1;
-  Result<void> sound = bytecode::check_soundness(code);
-  if (sound) return sound;
-  std::size_t& offset = sound.error().offset;
-  if (offset > instructions.size()) {
-    offset += offset_of(fields.exception_table, body) - code.exceptions_offset;
-  } else {
-    const auto before = bytecode::compact_code(version, instructions.first(offset));
-    // In what expand_code() adds after an instruction, the offset of that.
-    const bool is_start = bytecode::expand_code(version, before).size() == offset;
-    offset = offset_of(fields.instructions, body) + before.size() - (is_start ? 0 : 2);
-  }
-  return sound;
+  code.instructions_offset = offset_of(fields.instructions, body);
+  code.exceptions_offset = offset_of(fields.exception_table, body);
+  return bytecode::check_soundness(code);
 }
 
 // Checks the line table of code with `code_size` bytes of instructions.
@@ -66,7 +56,7 @@ Result<void> check_lines(const Section& table, std::size_t code_size,
 }
 
 // Checks the code section body by body, and records which code each nests and the size
-// of its instructions.
+// of its co_code.
 class CodeCheck {
  public:
   CodeCheck(const Envelope& envelope, const Limits& limits,
@@ -89,16 +79,10 @@ class CodeCheck {
     envelope::CodeFields fields;
     if (!envelope::read_code_body(reader, body.bytes, fields)) return false;
     const Section section{body.offset, body.bytes};
-    constexpr std::size_t kMaxInstructions = INT32_MAX / bytecode::kMaxExpansion;
-    if (fields.instructions.size() > kMaxInstructions) {
-      return reader.fail(ErrorCode::kMalformed, body.offset,
-                         "co_code should have less than 2 GiB");
-    }
     const int version = envelope::version_of(envelope_.python);
-    const auto instructions = bytecode::expand_code(version, fields.instructions);
-    const auto sound = check_instructions(section, fields, instructions, version);
-    if (!sound) return reader.fail(sound.error());
-    sizes_.push_back(instructions.size());
+    const auto size = check_instructions(section, fields, version);
+    if (!size) return reader.fail(size.error());
+    sizes_.push_back(*size);
     Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
     envelope::PayloadCheck values(envelope_, limits_, meter_);
     if (!values.check_constants(constants)) return reader.fail(constants.error());
@@ -124,7 +108,7 @@ class CodeCheck {
   // A sorted map: an attacker can choose bodies whose hashes collide.
   std::map<ContentHash, std::uint32_t> index_of_;
   std::vector<std::vector<std::uint32_t>> nested_;
-  std::vector<std::size_t> sizes_;  // The size of the instructions of each body.
+  std::vector<std::size_t> sizes_;  // The size of co_code of each body.
 };
 
 bool check_sources(Reader& reader, const Envelope& envelope, const Section& section) {
@@ -135,7 +119,7 @@ bool check_sources(Reader& reader, const Envelope& envelope, const Section& sect
          reader.fail(inside.error());
 }
 
-// `sizes`: bytes of instructions of each code body.
+// `sizes`: of co_code of each code body.
 bool check_locations(Reader& reader, const Envelope& envelope,
                      const envelope::CodeTree& code,
                      const std::vector<std::size_t>& sizes) {

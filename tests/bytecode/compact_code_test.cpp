@@ -29,6 +29,8 @@ TEST(InlineCaches, OfEachOpcodeAreThoseOfItsVersion) {
 
       const OpcodeRow& row = (*opcode_table(version))[static_cast<std::size_t>(opcode)];
       EXPECT_EQ(code.size(), 2u + 2u * row.caches);
+      EXPECT_EQ(expanded_size(version, instructions), code.size());
+      EXPECT_LE(code.size(), 11 * instructions.size());
       EXPECT_EQ(std::ranges::count(code, 0), 2 * row.caches + (opcode == 0));
       EXPECT_EQ(compact_code(version, code), instructions);
     }
@@ -49,6 +51,7 @@ TEST(InlineCaches, OfUnknownVersionsAreUnknown) {
   for (const int version : {0, 310, 316}) {
     EXPECT_EQ(compact_code(version, kCode), kCode);
     EXPECT_EQ(expand_code(version, kInstructions), kInstructions);
+    EXPECT_EQ(expanded_size(version, kInstructions), kInstructions.size());
   }
 }
 

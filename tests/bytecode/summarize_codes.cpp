@@ -10,6 +10,7 @@
 #include <iostream>
 #include <string>
 
+#include "bytecode/compact_code.h"
 #include "bytecode/line_table.h"
 #include "bytecode/soundness.h"
 #include "code_file.h"
@@ -34,16 +35,17 @@ int list(const std::vector<std::unique_ptr<CodeText>>& codes) {
 waybill::Result<void> check(const CodeText& code) {
   waybill::bytecode::CodeShape shape;
   shape.version = code.view.version;
-  shape.instructions = code.instructions;
+  const auto compact =
+      waybill::bytecode::compact_code(shape.version, code.instructions);
+  shape.instructions = compact;
   shape.exception_table = code.exceptions;
   shape.local_kinds = code.kinds;
   shape.name_count = code.names.size();
   shape.constant_count = code.constants.size();
   shape.stack_size = code.stack_size;
   const auto sound = waybill::bytecode::check_soundness(shape);
-  if (!sound) return sound;
-  return waybill::bytecode::check_line_table(code.line_table,
-                                             code.instructions.size() / 2);
+  if (!sound) return tl::unexpected(sound.error());
+  return waybill::bytecode::check_line_table(code.line_table, *sound / 2);
 }
 
 int measure(const std::vector<std::unique_ptr<CodeText>>& codes) {
