@@ -30,7 +30,8 @@ void GraphEncoder::write_with_paths(PyObject* root, Function write) {
   try {
     write();
   } catch (const PyError&) {
-    context_.add_path_to_error();
+    const WalkRecord* record = context_.options.record;
+    if (record == nullptr || !record->is_stopped()) context_.add_path_to_error();
     throw;
   }
 }
@@ -106,7 +107,7 @@ bool GraphEncoder::write_recorded(PyObject* object, WriteFunction write) {
   WalkRecord* record = context_.options.record;
   const std::size_t size = context_.out.size();
   const std::size_t depth = context_.stack.size();
-  if (record != nullptr) record->on_begin(context_);
+  if (record != nullptr) record->on_begin(context_, object);
   try {
     if (context_.hooks().persistent_id == nullptr || !write_persistent(object)) {
       (this->*write)(object);

@@ -38,10 +38,13 @@ bool is_reference(const EncodeContext& context, const WrittenAmounts& begin) {
 
 }  // namespace
 
-void WalkRecord::on_begin(const EncodeContext& context) {
+void WalkRecord::on_begin(EncodeContext& context, PyObject* object) {
   begin_ = measure(context);
   depth_ = context.stack.size();
   if (++begin_count_ % kProgressInterval != 0 || !progress_) return;
+  // The callback may change what is being written.
+  context.objects.hold(object);
+  context.freeze();
   is_stopped_ = true;
   progress_(begin_count_, begin_.total());
   is_stopped_ = false;

@@ -80,7 +80,7 @@ class WalkRecord {
   // ---- Called by the encoder -------------------------------------------------------
 
   // Called before an object is written.
-  void on_begin(const EncodeContext& context);
+  void on_begin(EncodeContext& context, PyObject* object);
   // Called after an object was written, or after frames were pushed for it. In that
   // case the object is complete when the stack is back at its depth.
   void on_written(const EncodeContext& context, PyObject* object);

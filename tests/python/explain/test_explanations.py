@@ -1,12 +1,15 @@
 """What an explanation has, holds and compares."""
 
+import collections
 import copy
+import functools
 import gc
 import io
 import json
 import pickle
 import sys
 import threading
+import types
 import weakref
 
 import pytest
@@ -178,6 +181,101 @@ def test_of_many_parts_the_smallest_are_omitted_and_no_byte_is_lost():
     assert len(parts) + told.omitted_parts > 60_000
     assert sum(part.own for part in parts) == told.parts.bytes
     assert part_of(told, "obj[60000]['large']").bytes > 3000
+
+
+def function_of_module(lock, text):
+    return task_of(lock=lock, text=text)
+
+
+def closure(lock, text):
+    return lambda: (lock, text)
+
+
+def defaults(lock, text):
+    def f(a=lock, *, b=text): ...
+
+    return f
+
+
+def annotations(lock, text):
+    def f(a: lock, b: text): ...
+
+    return f
+
+
+def attributes_of_function(lock, text):
+    def f(): ...
+
+    f.lock, f.text = lock, text
+    return f
+
+
+def attributes_of_class(lock, text):
+    return type("Local", (), {"lock": lock, "text": text})
+
+
+def slots(lock, text):
+    made = type("Local", (), {"__slots__": ("lock", "text")})()
+    made.lock, made.text = lock, text
+    return made
+
+
+class Reduced:
+    def __init__(self, *reduction):
+        self.reduction = reduction
+
+    def __reduce__(self):
+        return self.reduction
+
+
+BESIDE = {
+    "list": lambda lock, text: [lock, text],
+    "tuple": lambda lock, text: (lock, text),
+    "values of a dict": lambda lock, text: {"lock": lock, "text": text},
+    "keys of a dict": lambda lock, text: {lock: 1, threading.RLock(): 1, text: 1},
+    "set": lambda lock, text: {lock, text, threading.RLock()},
+    "frozenset": lambda lock, text: frozenset([lock, text]),
+    "slice": lambda lock, text: slice(lock, text),
+    "cell": lambda lock, text: [types.CellType(lock), text],
+    "instance": lambda lock, text: Holder([lock, text]),
+    "partial": lambda lock, text: functools.partial(print, lock, text),
+    "deque": lambda lock, text: collections.deque([lock, text]),
+    "exception": lambda lock, text: ValueError(lock, text),
+    "module by value": lambda lock, text: module_of(lock=lock, text=text),
+    "class that makes": lambda lock, text: [Reduced(lock, (text,)), text],
+    "arguments": lambda lock, text: Reduced(dict, ([(lock, text)],)),
+    "state": lambda lock, text: Reduced(list, (), (lock, text)),
+    "items": lambda lock, text: Reduced(list, (), None, iter([lock, text])),
+    "pairs": lambda lock, text: Reduced(dict, (), None, None, iter([(lock, text)])),
+    "setter": lambda lock, text: [Reduced(list, (), text, None, None, lock), text],
+    **{
+        make.__name__: make
+        for make in (
+            function_of_module,
+            closure,
+            defaults,
+            annotations,
+            attributes_of_function,
+            attributes_of_class,
+            slots,
+        )
+    },
+}
+
+
+def module_of(**names):
+    module = types.ModuleType("nowhere")
+    vars(module).update(names)
+    return module
+
+
+@pytest.mark.parametrize("make", BESIDE.values(), ids=BESIDE)
+def test_what_stands_beside_a_blocker_is_listed(make):
+    told = waybill.explain(make(threading.Lock(), "x" * 100))
+
+    assert told.blockers
+    assert any(part.bytes > 100 and part.type == "str" for part in told.parts.walk())
+    assert sum(part.own for part in told.parts.walk()) == told.parts.bytes
 
 
 def test_what_leads_to_a_blocker_is_never_omitted():
@@ -353,6 +451,17 @@ def test_progress_is_told_of_objects_and_bytes():
     assert 0 < sizes[-1] <= explanation.parts.bytes
 
 
+@pytest.mark.parametrize("make", [list, dict.fromkeys], ids=["list", "dict"])
+def test_progress_may_change_what_is_explained(make):
+    value = make(range(200_000))
+    for at in range(200_000):
+        value[at] = [at]
+
+    told = waybill.explain(value, progress=lambda *_: value.clear())
+
+    assert told.parts.bytes > 400_000
+
+
 def test_what_progress_raises_ends_the_walk():
     class Stop(Exception):
         pass
@@ -360,8 +469,10 @@ def test_what_progress_raises_ends_the_walk():
     def stop(objects, size):
         raise Stop
 
-    with pytest.raises(Stop):
+    with pytest.raises(Stop) as caught:
         waybill.explain([[number] for number in range(100_000)], progress=stop)
+
+    assert type(caught.value) is Stop
 
 
 def test_error_of_dumps_in_a_reducer_is_explained_once():
