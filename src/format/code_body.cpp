@@ -23,6 +23,7 @@ constexpr std::uint32_t kHasKeywordRest = 0x08;  // co_flags: **kwargs
 
 bool read_names(Reader& reader, std::vector<std::string_view>& names,
                 std::string_view what) {
+  names.clear();
   return reader.read_list(names, what, [&](std::string_view& name) {
     return read_any_text(reader, name, "a name in code");
   });

@@ -37,8 +37,8 @@ std::vector<std::string_view> free_names_of(const CodeFields& fields);
 // The number of named parameters, *args and **kwargs included.
 std::uint64_t parameter_count_of(const CodeFields& fields);
 
-// Reads the body. Returns false with an error in the reader: a field of the wrong type,
-// or counts that contradict each other.
+// Reads the body into fields, whatever they held before. Returns false with an error in
+// the reader: a field of the wrong type, or counts that contradict each other.
 bool read_code_body(wire::Reader& reader, BytesView body, CodeFields& fields);
 
 // Reads the body and reports no error; fields may be incomplete on failure.

@@ -2,7 +2,10 @@
 // it, then payload, then debug information.
 // Tested by tests/verify/verify_test.cpp and verify_code_test.cpp.
 
+#include <array>
+#include <cstddef>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 
@@ -64,6 +67,8 @@ class CodeCheck {
       : envelope_(envelope), limits_(limits), meter_(meter) {}
 
   Result<void> run() {
+    nested_.reserve(envelope_.code.size());
+    sizes_.reserve(envelope_.code.size());
     for (const CodeBody& body : envelope_.code) {
       Reader reader(body.bytes, limits_, body.offset);
       if (!check(reader, body)) return tl::unexpected(reader.error());
@@ -76,21 +81,20 @@ class CodeCheck {
 
  private:
   bool check(Reader& reader, const CodeBody& body) {
-    envelope::CodeFields fields;
-    if (!envelope::read_code_body(reader, body.bytes, fields)) return false;
+    if (!envelope::read_code_body(reader, body.bytes, fields_)) return false;
     const Section section{body.offset, body.bytes};
     const int version = envelope::version_of(envelope_.python);
-    const auto size = check_instructions(section, fields, version);
+    const auto size = check_instructions(section, fields_, version);
     if (!size) return reader.fail(size.error());
     sizes_.push_back(*size);
-    Reader constants(fields.constants.bytes, limits_, fields.constants.offset);
+    Reader constants(fields_.constants.bytes, limits_, fields_.constants.offset);
     envelope::PayloadCheck values(envelope_, limits_, meter_);
     if (!values.check_constants(constants)) return reader.fail(constants.error());
     std::vector<std::uint32_t>& nested = nested_.emplace_back();
     for (const ContentHash& hash : values.nested()) {
       const auto found = index_of_.find(hash);
       if (found == index_of_.end()) {
-        return reader.fail(ErrorCode::kUndeclared, fields.constants.offset,
+        return reader.fail(ErrorCode::kUndeclared, fields_.constants.offset,
                            "nested code does not precede its enclosing code in the "
                            "code section");
       }
@@ -105,8 +109,13 @@ class CodeCheck {
   const Envelope& envelope_;
   const Limits& limits_;
   envelope::ResourceMeter* meter_;
-  // A sorted map: an attacker can choose bodies whose hashes collide.
-  std::map<ContentHash, std::uint32_t> index_of_;
+  envelope::CodeFields fields_;  // Of the current body; keeps its memory for the next.
+  // A sorted map: an attacker can choose bodies whose hashes collide. The memory is for
+  // the few bodies of most envelopes.
+  alignas(std::max_align_t) std::array<std::byte, 1024> first_memory_;
+  std::pmr::monotonic_buffer_resource memory_{first_memory_.data(),
+                                              first_memory_.size()};
+  std::pmr::map<ContentHash, std::uint32_t> index_of_{&memory_};
   std::vector<std::vector<std::uint32_t>> nested_;
   std::vector<std::size_t> sizes_;  // The size of co_code of each body.
 };

@@ -112,6 +112,8 @@ CodeBuilder::CodeBuilder(const State& state, const VerifiedEnvelope& envelope,
 
 void CodeBuilder::read_locations() {
   bodies_.resize(envelope_.code.size());
+  locations_.reserve(bodies_.size());
+  locations_by_use_.reserve(bodies_.size());
   Reader reader(envelope_.debug_info.bytes, limits_, envelope_.debug_info.offset);
   envelope::SourceLocationReader locations(reader,
                                            envelope::first_file(envelope_.manifest));
