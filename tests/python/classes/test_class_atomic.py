@@ -250,6 +250,40 @@ def test_threads_that_load_a_class_for_the_first_time_get_one_class(places):
     assert worker.get("errors, Pair.a, Pair.table") == ([], 1, {"n": 1})
 
 
+# Loads another payload when the table of baselines is locked next, as another thread
+# might before.
+MEANWHILE = """
+from waybill._state.baselines import TABLE
+class Lock:
+    lock, payload = TABLE.lock, other
+    def __enter__(self):
+        payload, self.payload = self.payload, None
+        if payload is not None: waybill.loads(payload)
+        return self.lock.__enter__()
+    def __exit__(self, *error):
+        return self.lock.__exit__(*error)
+TABLE.lock = Lock()
+"""
+
+
+def test_a_state_that_another_thread_merges_meanwhile_is_not_taken_for_this_one(places):
+    home, worker = places
+    home.do("class Pair: a, table = 1, {'n': 1}")
+    one = home.dumps("{'Pair': Pair}")
+    home.do("Pair.a = Pair.table['n'] = 2")
+    two = home.dumps("{'Pair': Pair}")
+    worker.load(one)
+    worker.do("waybill.clear_caches()")
+    worker.load(one)
+
+    worker.do(MEANWHILE, other=two)
+    worker.load(one)
+    worker.do("TABLE.lock = Lock.lock")
+    worker.load(one)
+
+    assert worker.get("Pair.a, Pair.table") == (1, {"n": 1})
+
+
 def test_a_thread_that_changes_the_class_meanwhile_breaks_nothing(places):
     home, worker = places
     home.do("class Pair: a, table = 1, {'n': 1}")
