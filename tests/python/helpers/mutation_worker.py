@@ -43,6 +43,18 @@ def flipped(data, end, masks=MASKS, step=1):
         yield f"byte {position} ^ {mask:#x}", bytes(spoiled)
 
 
+def code_that_runs(path, data):
+    """Positions of the code of a payload that calls a function of its own when it is
+    loaded, the __new__ of a named tuple.
+
+    Sound code that takes too much from the stack may crash when it runs, or later.
+    """
+    if not Path(path).stem.startswith("source-"):
+        return range(0)
+    section = waybill.inspect(data)["sections"]["code"]
+    return range(section["offset"], section["offset"] + section["size"])
+
+
 def spliced(data, end):
     """Whole envelopes without valid digests. `end`: the offset of the digest of
     `data`."""
@@ -117,10 +129,10 @@ def with_length(payload):
     return b"\xce" + len(payload).to_bytes(4, "big") + payload
 
 
-def attempt(data, intact, tally):
+def attempt(data, intact, tally, policy=None):
     """Tries to load `data`; False if the outcome is not allowed."""
     try:
-        value = waybill.loads(data)
+        value = waybill.loads(data, policy=policy)
     except waybill.DecodeError as error:
         tally[f"DecodeError {error.code}"] += 1
         return 0 <= error.offset <= len(data)
@@ -163,11 +175,14 @@ def main():
         else:
             spoiled = flipped(data, at, masks=range(1, 256))
         cases = ((what, resealed(d, len(d) - DIGEST_SIZE - 1)) for what, d in spoiled)
+    # Code that runs is verified, and not built.
+    running = code_that_runs(path, data) if kind.startswith("reseal") else ()
     tally, wrong = collections.Counter(), []
     progress = os.open(progress_file, os.O_WRONLY | os.O_CREAT)
     for what, spoiled in cases:
         os.pwrite(progress, what.ljust(40).encode(), 0)  # Read after a crash.
-        if not attempt(spoiled, intact, tally):
+        is_run = running and int(what.split()[1]) in running
+        if not attempt(spoiled, intact, tally, waybill.DATA_ONLY if is_run else None):
             wrong.append(what)
     gc.collect()
     print(repr({"tally": dict(tally), "wrong": wrong}))
