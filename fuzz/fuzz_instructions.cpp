@@ -114,14 +114,11 @@ void check_sound(const std::vector<Instruction>& read, BytesView table,
   require(!read.empty() && waybill::bytecode::ends_block(read.back().operation));
 }
 
-// Returns whether read_instructions() accepts the code, but for heights of the stack,
-// which only it checks.
-bool check_read(int version, BytesView code, std::vector<Instruction>& instructions) {
+waybill::Result<std::vector<Instruction>> checked_read(int version, BytesView code) {
   auto read = waybill::bytecode::read_instructions(version, code);
   if (!read) {
-    const Error& error = read.error();
-    require(error.offset <= code.size());
-    return error.detail.find("more values") != std::string::npos;
+    require(read.error().offset <= code.size());
+    return read;
   }
   require(is_supported(version));
   // Two bytes make at most two instructions: a pair of locals, or a load and its NULL.
@@ -132,17 +129,14 @@ bool check_read(int version, BytesView code, std::vector<Instruction>& instructi
     previous = instruction.offset;
     check_instruction(instruction, code.size());
   }
-  instructions = std::move(*read);
-  return true;
+  return read;
 }
 
 void check_code(int version, BytesView table, BytesView input) {
-  std::vector<Instruction> instructions;
-  check_read(version, input, instructions);
-  instructions.clear();
+  checked_read(version, input);
   const auto compact = waybill::bytecode::compact_code(version, input);
   const auto code = waybill::bytecode::expand_code(version, compact);
-  const bool is_readable = check_read(version, code, instructions);
+  const auto read = checked_read(version, code);
   waybill::bytecode::CodeShape shape;
   shape.version = version;
   shape.instructions = compact;
@@ -154,8 +148,10 @@ void check_code(int version, BytesView table, BytesView input) {
   shape.exceptions_offset = compact.size();
   const auto sound = waybill::bytecode::check_soundness(shape);
   if (!sound) return require(sound.error().offset <= compact.size() + table.size());
-  require(is_supported(version) && is_readable && *sound == code.size());
-  if (!instructions.empty()) check_sound(instructions, table, code.size());
+  require(is_supported(version) && *sound == code.size());
+  if (read) return check_sound(*read, table, code.size());
+  // Only read_instructions() checks the height of the stack.
+  require(read.error().detail.find("more values") != std::string::npos);
 }
 
 void check_table(BytesView table, std::size_t code_size) {

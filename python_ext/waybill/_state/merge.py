@@ -357,16 +357,15 @@ class Merge:
             _end_members(identity, *self._members[identity], False)
         if self._modules is not None:
             dropped += self._modules.record_baseline()
-        # Another thread may have merged another state of a repeated class since.
-        unchanged = []
+        merged: list[ReceivedClass | NewClass] = [*new_classes, *received_classes]
         for repeated in self._repeated.values():
-            if repeated.current_baseline() is repeated.before:
-                unchanged.append(repeated)
+            # Else the serial is that of the state that another thread has merged.
+            if repeated.is_current():
+                merged.append(repeated)
         serials: dict[bytes, int] = {}
-        for merged in (unchanged, new_classes, received_classes):
-            for each in merged:
-                if each.identity in SERIALS:  # Classes at home have none.
-                    serials[each.identity] = SERIALS[each.identity]
+        for each in merged:
+            if each.identity in SERIALS:  # Classes at home have none.
+                serials[each.identity] = SERIALS[each.identity]
         return changes, dropped, serials
 
     def _change_all(

@@ -71,6 +71,10 @@ class ReceivedClass(NamedTuple):
     def current_baseline(self) -> Baseline | None:
         return TABLE.of(self.identity, self.cls)
 
+    def is_current(self) -> bool:
+        """Whether no other payload of the class was merged since it was complete."""
+        return self.current_baseline() is self.before
+
     # ---- Of a class whose state the last payload had already.
 
     def replace_methods(self, undo: Undo) -> None:
@@ -80,7 +84,7 @@ class ReceivedClass(NamedTuple):
         Does nothing if another thread has merged the class since: the outcome is as if
         that payload had come later.
         """
-        if self.current_baseline() is not self.before:
+        if not self.is_current():
             return
         cls, own = self.cls, vars(self.cls)
         USES[self.identity] = None

@@ -30,8 +30,7 @@ void GraphEncoder::write_with_paths(PyObject* root, Function write) {
   try {
     write();
   } catch (const PyError&) {
-    const WalkRecord* record = context_.options.record;
-    if (record == nullptr || !record->is_stopped()) context_.add_path_to_error();
+    if (!is_stopped()) context_.add_path_to_error();
     throw;
   }
 }
@@ -122,13 +121,12 @@ bool GraphEncoder::write_recorded(PyObject* object, WriteFunction write) {
 void GraphEncoder::skip_blocker(PyObject* object, std::size_t size, std::size_t depth) {
   const bool is_recoverable = !PyErr_ExceptionMatches(PyExc_MemoryError) &&
                               PyErr_ExceptionMatches(PyExc_Exception);
-  WalkRecord* record = context_.options.record;
-  const bool is_stopped = record != nullptr && record->is_stopped();
-  if (!is_recoverable || is_stopped || context_.stack.size() != depth) throw PyError();
+  if (!is_recoverable || is_stopped() || context_.stack.size() != depth)
+    throw PyError();
   const Ref raised = take_error();
   context_.out.truncate(size);
   context_.out.nil();
-  if (record != nullptr) {
+  if (WalkRecord* record = context_.options.record) {
     record->on_blocked(context_, object, reason_of(context_.state, raised.get()));
   }
 }

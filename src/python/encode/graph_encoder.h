@@ -62,6 +62,11 @@ class GraphEncoder {
   using WriteFunction = bool (GraphEncoder::*)(PyObject* object);
   bool write_watched(PyObject* object, WriteFunction write);
   bool write_recorded(PyObject* object, WriteFunction write);
+  // Whether the current exception comes from the progress callback.
+  bool is_stopped() const {
+    const WalkRecord* record = context_.options.record;
+    return record != nullptr && record->is_stopped();
+  }
   // Handles the error of an object that has pushed no frame: writes nil, or throws
   // again.
   void skip_blocker(PyObject* object, std::size_t size, std::size_t depth);

@@ -237,12 +237,18 @@ def test_threads_that_load_in_turn_end_in_one_of_the_two_states(places):
     ]
 
 
-def test_threads_that_load_a_class_for_the_first_time_get_one_class(places):
-    home, worker = places
+def two_states(home):
+    """Payloads of a class with two states."""
     home.do("class Pair: a, table = 1, {'n': 1}")
     one = home.dumps("{'Pair': Pair}")
     home.do("Pair.a = Pair.table['n'] = 2")
     two = home.dumps("{'Pair': Pair}")
+    return one, two
+
+
+def test_threads_that_load_a_class_for_the_first_time_get_one_class(places):
+    home, worker = places
+    one, two = two_states(home)
 
     worker.do(THREADS, one=one, two=two)
     worker.load(one)
@@ -268,10 +274,7 @@ TABLE.lock = Lock()
 
 def test_a_state_that_another_thread_merges_meanwhile_is_not_taken_for_this_one(places):
     home, worker = places
-    home.do("class Pair: a, table = 1, {'n': 1}")
-    one = home.dumps("{'Pair': Pair}")
-    home.do("Pair.a = Pair.table['n'] = 2")
-    two = home.dumps("{'Pair': Pair}")
+    one, two = two_states(home)
     worker.load(one)
     worker.do("waybill.clear_caches()")
     worker.load(one)
@@ -286,10 +289,7 @@ def test_a_state_that_another_thread_merges_meanwhile_is_not_taken_for_this_one(
 
 def test_a_thread_that_changes_the_class_meanwhile_breaks_nothing(places):
     home, worker = places
-    home.do("class Pair: a, table = 1, {'n': 1}")
-    one = home.dumps("{'Pair': Pair}")
-    home.do("Pair.a = Pair.table['n'] = 2")
-    two = home.dumps("{'Pair': Pair}")
+    one, two = two_states(home)
     worker.load(one)
     changing = """
     def change():

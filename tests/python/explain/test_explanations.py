@@ -183,6 +183,12 @@ def test_of_many_parts_the_smallest_are_omitted_and_no_byte_is_lost():
     assert part_of(told, "obj[60000]['large']").bytes > 3000
 
 
+def module_of(**names):
+    module = types.ModuleType("nowhere")
+    vars(module).update(names)
+    return module
+
+
 def function_of_module(lock, text):
     return task_of(lock=lock, text=text)
 
@@ -261,12 +267,6 @@ BESIDE = {
         )
     },
 }
-
-
-def module_of(**names):
-    module = types.ModuleType("nowhere")
-    vars(module).update(names)
-    return module
 
 
 @pytest.mark.parametrize("make", BESIDE.values(), ids=BESIDE)
