@@ -8,7 +8,8 @@ them; their values are never hashed. The rules are in docs/class_state.md, and
 
 Dicts are walked by key, closures and generators are avoided, and functions with
 handlers are short. If memory runs out, CPython 3.11 crashes in items(), leaks objects
-of closures and generators, and hangs in handlers after instruction 256. Tested by
+of closures and generators and the list a of [*a], and hangs in handlers after
+instruction 256. Tested by
 tests/python/classes/test_class_state.py and its neighbours.
 """
 
@@ -357,15 +358,16 @@ class Merge:
             _end_members(identity, *self._members[identity], False)
         if self._modules is not None:
             dropped += self._modules.record_baseline()
-        merged: list[ReceivedClass | NewClass] = [*new_classes, *received_classes]
+        # Another thread may have merged another state of a repeated class since.
+        unchanged = []
         for repeated in self._repeated.values():
-            # Else the serial is that of the state that another thread has merged.
             if repeated.is_current():
-                merged.append(repeated)
+                unchanged.append(repeated)
         serials: dict[bytes, int] = {}
-        for each in merged:
-            if each.identity in SERIALS:  # Classes at home have none.
-                serials[each.identity] = SERIALS[each.identity]
+        for merged in (unchanged, new_classes, received_classes):
+            for each in merged:
+                if each.identity in SERIALS:  # Classes at home have none.
+                    serials[each.identity] = SERIALS[each.identity]
         return changes, dropped, serials
 
     def _change_all(
