@@ -25,8 +25,8 @@ class Tracker:
     """Ids of objects, and objects by id, for one interpreter.
 
     Two live classes never share an id: the second of two equal ones gets the next free
-    id. Each method is atomic under the interpreter's lock, except ``claim``, in which
-    ``dict.setdefault`` decides.
+    id. Each method is atomic under the interpreter's lock, except ``id_of`` and
+    ``claim``, in which ``dict.setdefault`` decides.
     """
 
     def __init__(self) -> None:
@@ -51,17 +51,24 @@ class Tracker:
 
         found, number = content_hash(obj, True, False), 0
         if isinstance(obj, type):
-            number = self._distance_of(obj)
-            if self._is_id_of_another(_add(found, number), obj):
-                gc.collect(1)  # Classes are in cycles: most equal ones are garbage.
-            while self._is_id_of_another(_add(found, number), obj):
-                number += 1
-            found = _add(found, number)
-            self._objects[found] = self._reference(obj, found)
+            found, number = self._reserve(obj, found, self._distance_of(obj))
         inherited = self._inherited.get(id(obj))
         is_home = inherited is None or inherited() is not obj
         self._remember(obj, found, is_home, number)
         return found
+
+    def _reserve(self, cls: type, content: bytes, number: int) -> tuple[bytes, int]:
+        """The next free id of a class, from a distance from its content hash on, and
+        the distance of this id. No other thread can get the id."""
+        if self._is_id_of_another(_add(content, number), cls):
+            gc.collect(1)  # Classes are in cycles: most equal ones are garbage.
+        while True:
+            found = _add(content, number)
+            if not self._is_id_of_another(found, cls):
+                own = self._reference(cls, found)
+                if self._objects.setdefault(found, own)() is cls:
+                    return found, number
+            number += 1
 
     def _is_id_of_another(self, identity: bytes, obj: object) -> bool:
         found = self._live_object(identity)

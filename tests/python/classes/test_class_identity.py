@@ -5,6 +5,7 @@ import pytest
 import waybill
 from claims_in_text import read_claims
 from sources import define, round_trip
+from waybill._classes.identity import TRACKER, Tracker
 
 _LOAD = """
 parts = waybill.loads(data)
@@ -84,6 +85,99 @@ def test_class_that_one_thread_fails_at_is_known_when_another_completes_it():
 
 
 # ---- Bases that know their subclasses
+
+
+TWINS = """
+def make():
+    class C: pass
+    return C
+value = make(), make()
+"""
+
+
+@pytest.mark.parametrize("number", range(1, 4))
+def test_equal_classes_that_two_threads_send_at_once_have_two_ids(monkeypatch, number):
+    first, second = define(TWINS).value
+    look_up, calls = Tracker._is_id_of_another, []
+
+    def interrupted_look_up(self, identity, cls):
+        found = look_up(self, identity, cls)
+        calls.append(cls)
+        if len(calls) == number:
+            self.id_of(first)  # As by a thread that runs now.
+        return found
+
+    monkeypatch.setattr(Tracker, "_is_id_of_another", interrupted_look_up)
+    ids = [TRACKER.id_of(second), TRACKER.id_of(first)]
+
+    assert ids[0] != ids[1]
+    assert [TRACKER.find(each) for each in ids] == [second, first]
+
+
+# Programs that differ only in whether two variables have one object.
+SHARED = {
+    "class": """
+def make():
+    class K: pass
+    return K
+a = make()
+b = a if {is_shared} else make()
+class C:
+    def m(self): return a is b
+""",
+    "cell": """
+def make():
+    x = 0
+    def add():
+        nonlocal x
+        x += 1
+    return add, lambda: x
+add, read = make()
+read = read if {is_shared} else make()[1]
+class C:
+    def m(self):
+        add()
+        return read() == 1
+""",
+    "list": """
+a = [1]
+b = a if {is_shared} else [1]
+def use(): return b
+class C:
+    def m(self): return a is use()
+""",
+    "default": """
+a = [1]
+def use(b=a if {is_shared} else [1]): return b
+class C:
+    items = a
+    def m(self): return self.items is use()
+""",
+    "namespace": """
+def make(names={{"x": 0, "__name__": __name__}}):
+    exec("def add():\\n  global x\\n  x += 1\\ndef read(): return x", names)
+    return names["add"], names["read"]
+add, read = make()
+read = read if {is_shared} else make({{"x": 0, "__name__": __name__}})[1]
+class C:
+    def m(self):
+        add()
+        return read() == 1
+""",
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_classes_that_differ_in_what_their_functions_share_are_two(name):
+    program = "__name__ = 'script'" + SHARED[name] + "answer = waybill.dumps(C)"
+    payloads = [
+        fresh_process.execute(program.format(is_shared=is_shared), b"")
+        for is_shared in (True, False)
+    ]
+
+    found = receive(payloads, "a, b = load(0), load(1); answer = a().m(), b().m()")
+
+    assert found == (True, False)
 
 
 def test_base_that_makes_its_subclass_arrives_first_or_second():
