@@ -180,8 +180,15 @@ class Tracker:
                 # find the entry. is_home() must be false once the object can be found.
                 place = self._objects, identity
                 reference = self._remember(opened, identity, False, 0, place)
-                self._objects[identity] = reference
-                return opened, False
+                found = self._objects.setdefault(identity, reference)()
+                if found is None:  # The reference was one to an object that is freed.
+                    self._objects[identity] = reference
+                if found is None or found is opened:
+                    return opened, False
+                # Meanwhile another thread has given the id to an object of the program.
+                self._ids.pop(id(opened), None)
+                self._open.pop(identity, None)
+                return found, True
             # Meanwhile another thread has closed an object of its own, or has claimed
             # this object and not closed it yet.
             if opened is obj and found is not obj:

@@ -114,6 +114,27 @@ def test_equal_classes_that_two_threads_send_at_once_have_two_ids(monkeypatch, n
     assert [TRACKER.find(each) for each in ids] == [second, first]
 
 
+def test_class_that_arrives_while_a_thread_sends_an_equal_one_is_that_one(monkeypatch):
+    source = "__name__ = 'script'" + OWN
+    payload = fresh_process.execute(source + "answer = waybill.dumps(C)")
+    scope, remember, calls = {}, Tracker._remember, []
+    exec(source, scope)
+
+    def interrupted(self, obj, *given):
+        calls.append(obj)
+        if len(calls) == 1:
+            self.id_of(scope["C"])  # As by a thread that runs now.
+        return remember(self, obj, *given)
+
+    monkeypatch.setattr(Tracker, "_remember", interrupted)
+    arrived = waybill.loads(payload)
+
+    assert len(calls) == 2
+    assert arrived is scope["C"]
+    assert TRACKER.is_home(arrived)
+    assert waybill.loads(waybill.dumps(arrived)) is arrived
+
+
 # Programs that differ only in whether two variables have one object.
 SHARED = {
     "class": """
