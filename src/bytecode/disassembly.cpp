@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "bytecode/compact_code.h"
 #include "bytecode/unit_walk.h"
 
 namespace waybill::bytecode {
@@ -96,7 +97,7 @@ std::string joined(std::span<const std::string_view> names, std::uint32_t bits) 
 
 class Lister {
  public:
-  static constexpr bool kHasCaches = true;
+  static constexpr bool kHasCaches = false;
 
   Lister(const OpcodeTable& table, std::uint8_t first_with_argument,
          std::vector<ListedInstruction>& out)
@@ -104,6 +105,8 @@ class Lister {
 
   bool add(const OpcodeRow& row, std::uint32_t argument, std::size_t start,
            std::size_t next, Error&) {
+    const std::size_t own_start = start + cache_bytes_;
+    cache_bytes_ += std::size_t{2} * row.caches;
     ListedInstruction& listed = out_.emplace_back();
     listed.opcode = row.name;
     listed.operand = row.operand;
@@ -113,19 +116,23 @@ class Lister {
     listed.index = argument >> row.flag_bits;
     listed.pushes_null = row.operand == Operand::kName && row.flag_bits != 0 &&
                          row.pushes.term == Term::kLowBit && (argument & 1) != 0;
-    listed.offset = static_cast<std::uint32_t>(start);
+    listed.offset = static_cast<std::uint32_t>(own_start);
     if (listed.is_jump) {
       const std::int64_t distance = std::int64_t{argument} * 2;
-      const auto from = static_cast<std::int64_t>(next);
+      const auto from = static_cast<std::int64_t>(next + cache_bytes_);
       listed.target = row.jump == Jump::kBackward ? from - distance : from + distance;
     }
     return true;
   }
 
+  // The size of the caches in co_code of the instructions so far.
+  std::size_t cache_bytes() const { return cache_bytes_; }
+
  private:
   const OpcodeTable& table_;
   std::ptrdiff_t first_with_argument_;
   std::vector<ListedInstruction>& out_;
+  std::size_t cache_bytes_ = 0;
 };
 
 }  // namespace
@@ -134,9 +141,13 @@ Result<void> disassemble(int version, BytesView code,
                          std::vector<ListedInstruction>& out) {
   const OpcodeTable* table = opcode_table(version);
   if (table == nullptr) return tl::unexpected(unknown_version(version));
+  if (expanded_size(version, code) > INT32_MAX) {
+    return tl::unexpected(wrong_length(code));
+  }
   Lister lister(*table, kFirstWithArgument[version - kOldestPython], out);
   Error error{};
   if (!walk_units(*table, code, lister, error)) {
+    error.offset += lister.cache_bytes();
     return tl::unexpected(std::move(error));
   }
   return {};

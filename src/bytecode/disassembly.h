@@ -33,10 +33,11 @@ struct ListedInstruction {
   friend bool operator==(const ListedInstruction&, const ListedInstruction&) = default;
 };
 
-// Appends the instructions of co_code to `out`. At the first error it stops, and keeps
-// those before it.
+// Appends the instructions of compact code (compact_code.h) to `out`. At the first
+// error it stops, and keeps those before it.
 //
-// Errors: kPythonMismatch (no table for `version`), and those of walk_units().
+// Errors: kPythonMismatch (no table for `version`), and those of walk_units(). Offsets
+// are those in co_code.
 // Cost: one pass; an entry for each two bytes at most.
 Result<void> disassemble(int version, BytesView code,
                          std::vector<ListedInstruction>& out);

@@ -178,12 +178,10 @@ CodeListing::CodeListing(const CodeFields& fields, const PythonVersion& python,
                          const ValueNames& names, std::size_t max_text)
     : fields_(fields),
       max_text_(max_text),
-      constants_(constants_of(fields, names, max_text)) {
-  const int version = version_of(python);
-  const auto code = bytecode::expand_code(version, fields.instructions);
-  code_size_ = code.size();
-  verdict_ = bytecode::disassemble(version, code, instructions_);
-}
+      constants_(constants_of(fields, names, max_text)),
+      code_size_(bytecode::expanded_size(version_of(python), fields.instructions)),
+      verdict_(bytecode::disassemble(version_of(python), fields.instructions,
+                                     instructions_)) {}
 
 std::string CodeListing::name_at(const std::vector<std::string_view>& names,
                                  std::uint32_t index) const {

@@ -46,7 +46,7 @@ class CodeListing {
   std::size_t max_text_;
   std::vector<std::string> constants_;
   std::vector<bytecode::ListedInstruction> instructions_;
-  std::size_t code_size_ = 0;
+  std::size_t code_size_;
   Result<void> verdict_;
 };
 

@@ -25,7 +25,7 @@ std::vector<ListedInstruction> listed(const Bytes& code, int version = 313) {
 }
 
 TEST(Disassembly, GathersExtendedArgumentsIntoOneInstruction) {
-  const auto found = listed({kExtendedArg, 1, kLoadGlobal, 3, 0, 0, 0, 0, 0, 0, 0, 0});
+  const auto found = listed({kExtendedArg, 1, kLoadGlobal, 3});
 
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].opcode, "LOAD_GLOBAL");
@@ -52,14 +52,15 @@ TEST(Disassembly, TellsWhichOpcodesTakeAnArgument) {
 }
 
 TEST(Disassembly, CountsJumpsFromBehindTheCaches) {
-  const auto found = listed({kForIter, 2, 0, 0, kJumpBackward, 3, 0, 0});
+  const auto found = listed({kForIter, 2, kJumpBackward, 3});
 
   EXPECT_EQ(found[0].target, 8);
+  EXPECT_EQ(found[1].offset, 4u);
   EXPECT_EQ(found[1].target, 2);
 }
 
 TEST(Disassembly, NamesOperators) {
-  const auto found = listed({kCompareOp, 2 << 5, 0, 0});
+  const auto found = listed({kCompareOp, 2 << 5});
 
   EXPECT_EQ(choice_text(found[0]), "==");
 }
@@ -102,6 +103,16 @@ TEST(Disassembly, KeepsWhatStandsBeforeAnError) {
   EXPECT_EQ(done.error().offset, 2u);
   EXPECT_EQ(out.size(), 1u);
   EXPECT_EQ(disassemble(310, {}, out).error().code, ErrorCode::kPythonMismatch);
+}
+
+TEST(Disassembly, StopsAtACacheThatTheCodeBrings) {
+  std::vector<ListedInstruction> out;
+
+  const Result<void> done = disassemble(313, Bytes{kCompareOp, 0, 0, 0}, out);
+
+  EXPECT_EQ(done.error().code, ErrorCode::kMalformed);
+  EXPECT_EQ(done.error().offset, 4u);  // In co_code, after the cache of COMPARE_OP.
+  EXPECT_EQ(out.size(), 1u);
 }
 
 TEST(LineReader, TellsTheLineOfEachEntry) {
