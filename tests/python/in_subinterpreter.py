@@ -48,6 +48,7 @@ LEFT_OUT = {
 #: Single tests, by parts of their names, and why.
 DESELECTED = {
     "signals": "only the main interpreter may set handlers",
+    "child_that_is_forked": "only the main interpreter may fork",
     "numpy": "is made for one interpreter",
     "handler_that_raised": "only the main interpreter may set handlers",
     "key_that_has_no_repr": "CPython 3.11 writes ints of any length there",

@@ -22,6 +22,7 @@ from waybill._classes.metadata import (
     own_attribute,
     with_slots,
 )
+from waybill._classes.parts import class_parts
 from waybill._state.snapshots import LOST, Kind, Snapshot
 
 TYPE_CHECKING = False
@@ -90,8 +91,14 @@ class Table:
         self.make_lock()
 
     def make_lock(self) -> None:
-        """A new lock, also after a fork: a thread that is gone may hold the old one."""
         self.lock = RLock()
+
+    def begin_fork(self) -> None:
+        """Waits for the merge of another thread, which a child could not complete."""
+        self.lock.acquire()
+
+    def end_fork(self) -> None:
+        self.lock.release()
 
     def call_locked(self, step: Callable[..., _T], *given: object) -> _T:
         """Calls `step` under the lock and returns its result."""
@@ -132,6 +139,26 @@ class Table:
             SERIALS[identity] = next(self._serials)
             self.generation += 1
         return [old, *self._shrink()]
+
+    def undo_of_put(self, identity: bytes) -> tuple[Callable[..., object], Any]:
+        """A function, with its arguments, that undoes the next put() of a class."""
+        old, serial = self._baselines.get(identity), SERIALS.get(identity)
+        return self._put_back, (identity, old, serial)
+
+    def _put_back(
+        self, identity: bytes, old: Baseline | NewClass | None, serial: int | None
+    ) -> None:
+        self._baselines.pop(identity, None)
+        if old is not None:
+            self._baselines[identity] = old
+        if serial is not None:
+            SERIALS[identity] = serial
+        else:
+            SERIALS.pop(identity, None)
+        self.generation += 1
+        self._size = 0
+        for baseline in self._baselines.values():
+            self._size += baseline.size
 
     def put_module(
         self, module: ModuleType, snapshots: dict[str, Snapshot]
@@ -195,7 +222,11 @@ class Table:
 TABLE = Table()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=TABLE.make_lock)
+    os.register_at_fork(
+        before=TABLE.begin_fork,
+        after_in_parent=TABLE.end_fork,
+        after_in_child=TABLE.make_lock,
+    )
 
 
 def forget_classes() -> None:
@@ -219,13 +250,24 @@ def has_replaced_methods(identity: bytes, cls: type) -> bool:
     return False
 
 
-def home_state_of(cls: type, attributes: dict[str, Any]) -> Any:
-    """The state that the home process of a class sent last, where the class differs
-    now.
+def parts_to_relay(cls: type) -> tuple[Any, Any]:
+    """The class_parts of a received class, and the state that its home process sent
+    last, both from between two merges.
 
-    ``attributes`` are those of class_parts. Returns the last value of the class's node,
-    as docs/wire_format.md defines it: None if there is no difference.
+    The state is the last value of the class's node, as docs/wire_format.md defines it:
+    None if it does not differ from the attributes.
     """
+    identity = TRACKER.id_of(cls)
+    while True:
+        before = TABLE.call_locked(TABLE.of, identity, cls)
+        parts = class_parts(cls)
+        home_state = _home_state_of(cls, parts[4]) if len(parts) == 5 else None
+        # Each merge that changes the class makes a new baseline.
+        if TABLE.call_locked(TABLE.of, identity, cls) is before:
+            return parts, home_state
+
+
+def _home_state_of(cls: type, attributes: dict[str, Any]) -> Any:
     identity = TRACKER.id_of(cls)
     baseline = TABLE.of(identity, cls)
     if baseline is None or baseline.snapshots is None:

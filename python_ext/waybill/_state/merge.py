@@ -342,18 +342,19 @@ class Merge:
                 new_classes.append(new)
             else:
                 received_classes.append(new.as_received())
+        dropped: list[object] = []
         try:
             changes = self._change_all(received_classes, edited, undo)
+            for new in new_classes:
+                undo.append(TABLE.undo_of_put(new.identity))
+                dropped += TABLE.put(new.identity, new, True)
+            for received in received_classes:
+                if not received.is_home:
+                    dropped += record_baseline(received, undo)
         except BaseException:
             for revert, given in reversed(undo):
                 revert(*given)
             raise
-        dropped: list[object] = []
-        for new in new_classes:
-            dropped += TABLE.put(new.identity, new, True)
-        for received in received_classes:
-            if not received.is_home:
-                dropped += record_baseline(received)
         for identity in self._members:
             _end_members(identity, *self._members[identity], False)
         if self._modules is not None:

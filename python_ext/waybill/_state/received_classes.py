@@ -297,25 +297,29 @@ def _edited_methods(received: ReceivedClass) -> dict[str, Any]:
 
 
 def _set(cls: Any, name: str, value: Any, undo: Undo, own: Any) -> None:
+    # First, as a signal may raise between any two steps.
+    undo.append((_restore, (cls, name, own)))
     try:
         _put(cls, name, value)
     except (TypeError, AttributeError, ValueError) as error:
+        undo.pop()
         raise _conflict(cls, name, error) from error
-    if name not in SPECIAL:
-        undo.append((_restore, (cls, name, own)))
+    if name in SPECIAL:
+        undo.pop()
 
 
 def _delete(cls: Any, name: str, undo: Undo) -> ClassChange:
     own = vars(cls)[name]
     slot = slot_descriptor(cls, name)
+    undo.append((_restore, (cls, name, own)))
     try:
         if slot is None:
             class_making.delete_class_attribute(cls, name)
         else:  # The attribute had replaced the slot.
             class_making.set_class_attribute(cls, name, slot)
     except (TypeError, AttributeError) as error:
+        undo.pop()
         raise _conflict(cls, name, error) from error
-    undo.append((_restore, (cls, name, own)))
     return ClassChange(cls, name, "deleted" if slot is None else "set")
 
 
@@ -327,10 +331,10 @@ def _put(cls: Any, name: str, value: Any) -> None:
 
 
 def _restore(cls: Any, name: str, own: Any) -> None:
-    if own is ABSENT:
-        class_making.delete_class_attribute(cls, name)
-    else:
+    if own is not ABSENT:
         _put(cls, name, own)
+    elif name in vars(cls):
+        class_making.delete_class_attribute(cls, name)
 
 
 def _restore_method(
@@ -352,8 +356,9 @@ def _conflict(cls: Any, name: str, error: Exception) -> Exception:
     )
 
 
-def record_baseline(received: ReceivedClass) -> list[object]:
+def record_baseline(received: ReceivedClass, undo: Undo) -> list[object]:
     """Makes the received state the baseline. Returns what to release after the lock."""
+    undo.append(TABLE.undo_of_put(received.identity))
     old = received.current_baseline()
     snapshots, metadata = received.snapshots, received.metadata
     members, before = received.members, {}

@@ -131,7 +131,7 @@ constexpr HelperRow kHelpers[] = {
     {&State::set_class_attribute, "waybill._classes.making", "set_class_attribute"},
     {&State::finish_class, "waybill._classes.making", "finish_class"},
     {&State::tracker, "waybill._classes.identity", "TRACKER"},
-    {&State::home_state_of, "waybill._state.baselines", "home_state_of"},
+    {&State::parts_to_relay, "waybill._state.baselines", "parts_to_relay"},
     {&State::has_replaced_methods, "waybill._state.baselines", "has_replaced_methods"},
     {&State::make_merge, "waybill._state.merge", "Merge"},
     {&State::options, "waybill._api.configuration", "OPTIONS"},

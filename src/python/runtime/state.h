@@ -107,10 +107,10 @@ struct State {
   Ref annotation_codes, code_of_annotation;
   Ref self_named;  // Names of types whose instances have __module__ and a name.
   Ref identified;  // Callables of reducers whose results have an id.
-  // home_state_of() and has_replaced_methods() of waybill._state.baselines;
+  // parts_to_relay() and has_replaced_methods() of waybill._state.baselines;
   // waybill._state.merge.Merge; and two dicts of baselines by the id of the class: a
   // number that changes with each baseline, and the recently used ones.
-  Ref home_state_of, has_replaced_methods, make_merge, class_serials, class_uses;
+  Ref parts_to_relay, has_replaced_methods, make_merge, class_serials, class_uses;
   // waybill._classes.identity.Tracker, and its dicts: {address: entry}, {id: weak
   // reference}, incomplete objects, and {address: entry} for source ids of classes.
   Ref tracker, known_ids, known_objects, open_objects, source_ids;

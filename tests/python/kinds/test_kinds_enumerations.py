@@ -17,6 +17,13 @@ def arrive(source, expression):
 
 
 ENUMERATIONS = """
+attributes that are set later arrive, whatever they are
+    class value(enum.Flag): A = 1
+    for each in (0, 1, None, True, False, object, int, "x"):
+        setattr(value, f"is_{each!r}", each)
+    >>> [n[3:] == repr(v) for n, v in vars(value).items() if n[:3] == "is_"]
+    [True, True, True, True, True, True, True, True]
+
 member that a method names as a global is the member
     class value(enum.Enum):
         A = 1

@@ -15,13 +15,6 @@ namespace waybill::py {
 
 namespace {
 
-// The last state that the home of a received class has sent, if it differs from the
-// current state of the class. Null for classes of this process.
-Ref home_state_of(EncodeContext& context, PyObject* type, PyObject* attributes) {
-  if (context.options.omits_ids || is_home(context.state, type)) return {};
-  return null_if_none(call(context.state.home_state_of.get(), type, attributes));
-}
-
 // The label of the bases. The bases in a class statement, such as Generic[T], may
 // differ from __bases__.
 const char* label_of_bases(PyObject* type, PyObject* bases) {
@@ -42,7 +35,15 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
     write_leaf(own_id(context.state, type).get(), context.out);
     return;
   }
-  Ref parts = call(context.state.class_parts.get(), type);
+  const bool is_relayed = !context.options.omits_ids && !is_home(context.state, type);
+  Ref parts, home_state;
+  if (is_relayed) {
+    const Ref relayed = call(context.state.parts_to_relay.get(), type);
+    parts = Ref::share(PyTuple_GET_ITEM(relayed.get(), 0));
+    home_state = null_if_none(Ref::share(PyTuple_GET_ITEM(relayed.get(), 1)));
+  } else {
+    parts = call(context.state.class_parts.get(), type);
+  }
   if (context.extensions.extension_of_type(as_type(type)) != nullptr) {
     context.fail("needs a class in C from a module that travels by value");
   }
@@ -70,7 +71,6 @@ void describe_class(EncodeContext& context, PyObject* type, Plan& plan) {
   }
   context.dicts.add_class(type);
   const Ref id = context.id_of(type);
-  const Ref home_state = home_state_of(context, type, PyTuple_GET_ITEM(parts.get(), 4));
   context.out.node(wire::NodeTag::kClass, home_state ? 7 : 6);
   plan.allow_early_close(home_state ? Plan::EarlyClose::kClassWithHomeState
                                     : Plan::EarlyClose::kClass);

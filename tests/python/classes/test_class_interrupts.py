@@ -1,0 +1,150 @@
+"""A signal, a fork or another thread in the middle of a merge leaves no class between
+two states. `faults.md` and `class_state.md` promise it."""
+
+import itertools
+import os
+import sys
+import threading
+
+import fresh_process
+import pytest
+import waybill
+from waybill._state import baselines, merge
+
+SOURCE = """
+__name__ = "script"
+import enum
+class K:
+    v = w = 0
+    table = {"a": 0}
+    gone = 1
+    def m(self): return 0
+class L: v = 0
+class E(enum.Enum): A = 1
+first = waybill.dumps((K, L, E))
+K.v = K.w = L.v = 1
+K.table["a"] = K.table["b"] = 1
+K.m = lambda self: 1
+K.new = 1
+del K.gone
+second = waybill.dumps((K, L, E))
+answer = first, second
+"""
+FIRST = (0, 0, {"a": 0}, False, True, 0, 0)
+SECOND = (1, 1, {"a": 1, "b": 1}, True, False, 1, 1)
+RECEIVE = """
+sent, first, second = waybill.loads(data)
+def read(cls): return cls.v, cls.w, dict(cls.table), hasattr(cls, "new")
+answer = [read(waybill.loads(sent))]
+answer += [read(waybill.loads(payload)[0]) for payload in (first, second)]
+"""
+STATE_FOLDER = os.path.dirname(merge.__file__)
+
+
+@pytest.fixture
+def payloads():
+    first, second = fresh_process.execute(SOURCE)
+    waybill.loads(first, reset_classes=True)
+    return first, second
+
+
+def state_of(value):
+    kind, other, _ = value
+    return (
+        *(kind.v, kind.w, dict(kind.table), hasattr(kind, "new")),
+        *(hasattr(kind, "gone"), kind().m(), other.v),
+    )
+
+
+def load_interrupted(payload, number):
+    """Loads a payload, with a KeyboardInterrupt at a line of the merge, as a signal's
+    handler raises it. Whether the merge has as many lines."""
+    lines = itertools.count()
+
+    def trace(frame, event, argument):
+        # At the end of a `with` block a trace can raise where no signal can.
+        is_locking = frame.f_code.co_name in ("call_locked", "_derive")
+        if is_locking or not frame.f_code.co_filename.startswith(STATE_FOLDER):
+            return None
+        if event == "line" and next(lines) == number:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        waybill.loads(payload)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_interrupt_at_any_line_leaves_one_of_the_two_states(payloads):
+    first, second = payloads
+    value = waybill.loads(first)
+    for number in itertools.count():
+        waybill.loads(first, reset_classes=True)
+        waybill.loads(first)
+        is_interrupted = load_interrupted(second, number)
+
+        assert state_of(value) in (FIRST, SECOND), number
+        for payload, state in ((first, FIRST), (second, SECOND), (first, FIRST)):
+            assert state_of(waybill.loads(payload)) == state, number
+        if not is_interrupted:
+            break
+    assert number > 100
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_child_that_is_forked_while_a_thread_merges_has_one_of_the_two_states(
+    payloads, monkeypatch
+):
+    first, second = payloads
+    value = waybill.loads(first)
+    is_merging, goes_on = threading.Event(), threading.Event()
+    record = merge.record_baseline
+
+    def record_slowly(*given):
+        is_merging.set()
+        goes_on.wait(0.5)
+        return record(*given)
+
+    monkeypatch.setattr(merge, "record_baseline", record_slowly)
+    thread = threading.Thread(target=waybill.loads, args=(second,))
+    thread.start()
+    assert is_merging.wait(10)
+    child = os.fork()
+    if child == 0:
+        goes_on.set()
+        states = [state_of(value)]
+        states += [state_of(waybill.loads(first)) for _ in range(2)]
+        os._exit(0 if states in ([FIRST] * 3, [SECOND, FIRST, FIRST]) else 1)
+    goes_on.set()
+    thread.join()
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert state_of(value) == SECOND
+
+
+def test_class_that_is_sent_on_while_a_thread_merges_is_in_one_state(
+    payloads, monkeypatch
+):
+    first, second = payloads
+    kind = waybill.loads(first)[0]
+    class_parts, later = baselines.class_parts, [second]
+
+    def parts_and_a_merge(cls):
+        parts = class_parts(cls)
+        if later:
+            waybill.loads(later.pop())
+        return parts
+
+    monkeypatch.setattr(baselines, "class_parts", parts_and_a_merge)
+    waybill._core.clear_caches()
+    sent = waybill.dumps(kind)
+
+    assert not later
+    states = fresh_process.execute(RECEIVE, waybill.dumps([sent, first, second]))
+    assert states == [SECOND[:4], FIRST[:4], SECOND[:4]]
