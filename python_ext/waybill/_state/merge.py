@@ -32,6 +32,7 @@ from waybill._classes.metadata import (
 from waybill._modules.received import ReceivedModules
 from waybill._state.baselines import SERIALS, TABLE, Baseline, ClassChange, snapshots_in
 from waybill._state.received_classes import (
+    UNFINISHED_MEMBERS,
     NewClass,
     ReceivedClass,
     merge_class,
@@ -77,8 +78,8 @@ class Merge:
         #: Classes whose state the last payload had already.
         self._repeated: dict[bytes, ReceivedClass] = {}
         self._modules: ReceivedModules | None = None
-        #: Enumerations, by id, with the members that this payload has added to them.
-        self._members: dict[bytes, tuple[Any, list[str]]] = {}
+        #: Enumerations, by id, with what _begin_members() returned.
+        self._members: dict[bytes, tuple[Any, dict[str, bool]]] = {}
         #: What `settle` returned, by address, each with the object that it replaced.
         self._resolved: Resolved = {}
 
@@ -264,7 +265,7 @@ class Merge:
         cls, names = self._members[identity]
         states, new = attributes["_member_map_"], {}
         for name in names:
-            if name in states:
+            if names[name] and name in states:
                 new[name] = states[name]
         enumerations.set_states(cls, new)
 
@@ -345,12 +346,7 @@ class Merge:
         dropped: list[object] = []
         try:
             changes = self._change_all(received_classes, edited, undo)
-            for new in new_classes:
-                undo.append(TABLE.undo_of_put(new.identity))
-                dropped += TABLE.put(new.identity, new, True)
-            for received in received_classes:
-                if not received.is_home:
-                    dropped += record_baseline(received, undo)
+            _record(new_classes, received_classes, dropped, undo)
         except BaseException:
             for revert, given in reversed(undo):
                 revert(*given)
@@ -380,7 +376,8 @@ class Merge:
         changes: list[ClassChange] = []
         for cls, names in self._members.values():
             for name in names:
-                changes.append(ClassChange(cls, name, "set"))
+                if names[name]:
+                    changes.append(ClassChange(cls, name, "set"))
         for repeated in self._repeated.values():
             repeated.replace_methods(undo)
         for received in received_classes:
@@ -391,6 +388,21 @@ class Merge:
         if self._modules is not None:
             changes += self._modules.adopt_changes(self._side, undo)
         return changes
+
+
+def _record(
+    new_classes: list[NewClass],
+    received_classes: list[ReceivedClass],
+    dropped: list[object],
+    undo: Undo,
+) -> None:
+    """Records the baselines. Adds to `dropped` what to release after the lock."""
+    for new in new_classes:
+        undo.append(TABLE.undo_of_put(new.identity))
+        dropped += TABLE.put(new.identity, new, True)
+    for received in received_classes:
+        if not received.is_home:
+            dropped += record_baseline(received, undo)
 
 
 def _with_made_ones(
@@ -442,34 +454,39 @@ def _home_state(
     return snapshots, metadata
 
 
-#: Members that unfinished payloads have added, by id of the class and name: the number
-#: of these payloads, and the attribute that the class had before.
-_unfinished_members: dict[tuple[bytes, str], list[Any]] = {}
-
-
-def _begin_members(identity: bytes, cls: Any, namespace: dict[str, Any]) -> list[str]:
+def _begin_members(
+    identity: bytes, cls: Any, namespace: dict[str, Any]
+) -> dict[str, bool]:
+    """Adds the members that the class lacks, and keeps those of the last payload until
+    this one is merged. Returns the names of these, each with whether an unfinished
+    payload has added it."""
     baseline = TABLE.of(identity, cls)
     members = baseline.members if baseline is not None else frozenset()
     added = enumerations.add_members(cls, namespace, members)
     for name in added:
-        _unfinished_members[identity, name] = [0, added[name]]
-    names = []
+        UNFINISHED_MEMBERS[identity, name] = [0, added[name], True]
+    names: dict[str, bool] = {}
     for name in enumerations.values_in(namespace):
-        if (identity, name) in _unfinished_members:
-            _unfinished_members[identity, name][0] += 1
-            names.append(name)
+        place = identity, name
+        if name in members and place not in UNFINISHED_MEMBERS:
+            UNFINISHED_MEMBERS[place] = [0, ABSENT, False]
+        if place in UNFINISHED_MEMBERS:
+            UNFINISHED_MEMBERS[place][0] += 1
+            names[name] = UNFINISHED_MEMBERS[place][2]
     return names
 
 
-def _end_members(identity: bytes, cls: Any, names: list[str], has_failed: bool) -> None:
+def _end_members(
+    identity: bytes, cls: Any, names: dict[str, bool], has_failed: bool
+) -> None:
     baseline = TABLE.of(identity, cls)
     members = baseline.members if baseline is not None else ()
     for name in names:
-        entry = _unfinished_members[identity, name]
+        entry = UNFINISHED_MEMBERS[identity, name]
         entry[0] -= 1
         if entry[0] != 0:  # Another unfinished payload has it.
             continue
-        del _unfinished_members[identity, name]
+        del UNFINISHED_MEMBERS[identity, name]
         if has_failed and name not in members:
             enumerations.remove_members(cls, [name])
             if entry[1] is not ABSENT:

@@ -46,6 +46,12 @@ _MADE_WITH = frozenset(
 )
 
 
+#: Members that unfinished payloads have, by the id of the class and the name: the
+#: number of these payloads, the attribute that the class had before one of them added
+#: the member, and whether one did. They stay until these payloads are merged.
+UNFINISHED_MEMBERS: dict[tuple[bytes, str], list[Any]] = {}
+
+
 class ReceivedClass(NamedTuple):
     """One class of a payload."""
 
@@ -251,7 +257,11 @@ def _remove_members(
         before = baseline.members
     if members is None or not before:
         return []
-    removed = [name for name in before if name not in members]
+    removed = []
+    for name in before:
+        is_unfinished = (received.identity, name) in UNFINISHED_MEMBERS
+        if name not in members and not is_unfinished:
+            removed.append(name)
     if removed:
         undo.append(enumerations.remove_members(cls, removed))
     return [ClassChange(cls, name, "deleted") for name in removed]

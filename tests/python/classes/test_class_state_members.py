@@ -325,6 +325,55 @@ def test_member_stays_that_another_payload_has_brought_meanwhile(sent):
     assert worker.get("sys.kept is K.C, K.C.note") == (True, 1)
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_member_stays_that_a_payload_refers_to_while_one_without_it_is_loaded(
+    sent, is_known
+):
+    home, worker = sent
+    worker.do("import sys\nsys.old = data", data=home.dumps("{'K': K}"))
+    home.do("extend(K, 'C', 3)")
+    if is_known:
+        worker.load(home.dumps("{'K': K, 'uses': K.C}"))
+    home.do(
+        "class LoadsOld:\n"
+        "    def __reduce__(self): return load_old, ()\n"
+        "class Uses:\n"
+        "    def __reduce__(self): return K, (3,)\n"
+        "def load_old():\n"
+        "    import sys, waybill\n"
+        "    return waybill.loads(sys.old)"
+    )
+    data = home.dumps("{'K': K, 'loads': LoadsOld(), 'uses': Uses()}")
+    for _ in range(2):
+        worker.load(data)
+        assert worker.get("names()") == "ABC"
+    worker.load(home.dumps("{'K': K, 'uses': Uses()}"))
+
+    assert worker.get("K(3) is K.C")
+    home.do("shrink(K, 'C')")
+    worker.load(home.dumps("{'K': K}"))
+    assert worker.get("names()") == "AB"
+
+
+def test_member_goes_that_a_failing_payload_has_kept(sent):
+    home, worker = sent
+    worker.do("import sys\nsys.old = data", data=home.dumps("{'K': K}"))
+    home.do("extend(K, 'C', 3)")
+    worker.load(home.dumps("{'K': K, 'uses': K.C}"))
+    home.do(
+        "class Bomb:\n"
+        "    def __reduce__(self): return load_old, ()\n"
+        "def load_old():\n"
+        "    import sys, waybill\n"
+        "    waybill.loads(sys.old)\n"
+        "    return 1 / 0"
+    )
+    with pytest.raises(PlaceError, match="zero"):
+        worker.load(home.dumps("{'K': K, 'uses': K.C, 'bomb': Bomb()}"))
+
+    assert worker.get("names()") == "AB"
+
+
 def test_state_of_a_new_member_comes_whoever_has_the_class(sent):
     home, worker = sent
     home.do("extend(K, 'C', 3)\nK.C.note = 1")
