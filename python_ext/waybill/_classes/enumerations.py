@@ -127,7 +127,7 @@ def _is_derived(cls, name, value):
         return getattr(value, "__self__", None) is cls
     enum = sys.modules["enum"]
     kinds = (enum.Enum, enum.Flag, enum.IntEnum, enum.IntFlag)
-    if value is None or isinstance(value, (bool, int, type)):
+    if value is None or isinstance(value, (int, type)):
         # The same object under another name is a coincidence.
         return any(name in vars(kind) and vars(kind)[name] is value for kind in kinds)
     return any(value is other for kind in kinds for other in vars(kind).copy().values())

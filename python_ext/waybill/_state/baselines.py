@@ -261,14 +261,15 @@ def parts_to_relay(cls: type) -> tuple[Any, Any]:
     while True:
         before = TABLE.call_locked(TABLE.of, identity, cls)
         parts = class_parts(cls)
-        home_state = _home_state_of(cls, parts[4]) if len(parts) == 5 else None
+        home_state = (
+            _home_state_of(identity, cls, parts[4]) if len(parts) == 5 else None
+        )
         # Each merge that changes the class makes a new baseline.
         if TABLE.call_locked(TABLE.of, identity, cls) is before:
             return parts, home_state
 
 
-def _home_state_of(cls: type, attributes: dict[str, Any]) -> Any:
-    identity = TRACKER.id_of(cls)
+def _home_state_of(identity: bytes, cls: type, attributes: dict[str, Any]) -> Any:
     baseline = TABLE.of(identity, cls)
     if baseline is None or baseline.snapshots is None:
         return None if TRACKER.is_as_first_sent(identity, cls) else False

@@ -9,8 +9,7 @@ them; their values are never hashed. The rules are in docs/class_state.md, and
 Dicts are walked by key, closures and generators are avoided, and functions with
 handlers are short. If memory runs out, CPython 3.11 crashes in items(), leaks objects
 of closures and generators and the list a of [*a], and hangs in handlers after
-instruction 256. Tested by
-tests/python/classes/test_class_state.py and its neighbours.
+instruction 256. Tested by tests/python/classes/test_class_state.py and its neighbours.
 """
 
 from __future__ import annotations

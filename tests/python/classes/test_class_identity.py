@@ -84,7 +84,7 @@ def test_class_that_one_thread_fails_at_is_known_when_another_completes_it():
     assert tracker.claim(b"id", yours) == (mine, True)
 
 
-# ---- Bases that know their subclasses
+# ---- Equal classes, and classes that differ in what they share
 
 
 TWINS = """
@@ -199,6 +199,9 @@ def test_classes_that_differ_in_what_their_functions_share_are_two(name):
     found = receive(payloads, "a, b = load(0), load(1); answer = a().m(), b().m()")
 
     assert found == (True, False)
+
+
+# ---- Bases that know their subclasses
 
 
 def test_base_that_makes_its_subclass_arrives_first_or_second():
