@@ -14,8 +14,10 @@ step() {
   local name="${*#.ci/}" status=0 limit=(env) measured
   measured="$steps/${name// /_}.time"
   if [ -n "${WAYBILL_SECONDS:-}" ]; then
-    # At least one second: 0 would be no limit.
-    limit=(timeout $((SECONDS < WAYBILL_SECONDS ? WAYBILL_SECONDS - SECONDS : 1)))
+    # At least one second: 0 would be no limit. SIGABRT lets pytest print where each
+    # thread stands.
+    limit=(timeout -s ABRT -k 10
+      $((SECONDS < WAYBILL_SECONDS ? WAYBILL_SECONDS - SECONDS : 1)))
   fi
   { time "${limit[@]}" "$@" 2>&3; } 3>&2 2>"$measured" || status=$?
   [ "$status" != 124 ] || name="$name (no time left)"
