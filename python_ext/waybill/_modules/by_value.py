@@ -200,9 +200,9 @@ class Service(NamedTuple):
 
     name: str
     module: ModuleType
-    #: The module that was received under this name before, and the names added to it.
+    #: The module that was received under this name before, and what was added to it.
     before: ModuleType | None
-    added_names: list[str]
+    added: dict[str, object]
 
 
 def serve(name: str, module: ModuleType) -> Service:
@@ -215,20 +215,23 @@ def serve(name: str, module: ModuleType) -> Service:
     if _finder not in sys.meta_path:
         sys.meta_path.append(_finder)
     if before is module:
-        return Service(name, module, None, [])
-    added_names = []
+        return Service(name, module, None, {})
+    added: dict[str, object] = {}
+    service = Service(name, module, before, added)
     for key, value in vars(module).items():
         if key not in vars(before):
-            vars(before)[key] = value
-            added_names.append(key)
-    return Service(name, module, before, added_names)
+            added[key] = vars(before)[key] = value
+    return service
 
 
 def take_back(service: Service) -> None:
     """Undoes ``serve`` for a payload that failed."""
     if service.before is not None:
-        for key in service.added_names:
-            vars(service.before).pop(key, None)
+        # Another payload may have brought an object of its own under the name since.
+        own = vars(service.before)
+        for key in service.added:
+            if own.get(key) is service.added[key]:
+                own.pop(key, None)
     elif _finder.modules.get(service.name) is service.module:
         del _finder.modules[service.name]
         if sys.modules.get(service.name) is service.module:

@@ -280,6 +280,50 @@ def test_payload_that_fails_leaves_no_module_behind(made):
     assert fresh_process.execute(check, made(program)) == "missing"
 
 
+def test_payload_that_fails_takes_nothing_from_the_module_of_another(made):
+    program = """
+        class Step:  # Its receiver calls sys.breakpointhook.
+            def __init__(self, name): self.name = name
+            def __reduce__(self): return breakpoint, (self.name,)
+        class Fails:
+            def __reduce__(self): return int, ("no number",)
+        answer = waybill.dumps([
+            waybill.dumps(value, by_value=[pm_pack])
+            for value in (
+                (work.by_from, Step("first"), work.by_import),
+                (work.by_import, Step("second"), Fails()),
+            )
+        ])
+    """
+    check = """
+        import sys, threading
+        is_between, goes_on = threading.Event(), threading.Event()
+        first, second = waybill.loads(data)
+        def load_second():
+            try: waybill.loads(second)
+            except ValueError: errors.append("no number")
+        def at(name):
+            if name == "first":
+                thread.start()
+                is_between.wait(30)
+            else:
+                is_between.set()
+                goes_on.wait(30)
+        errors, sys.breakpointhook = [], at
+        thread = threading.Thread(target=load_second)
+        by_from, _, by_import = waybill.loads(first)
+        goes_on.set()
+        thread.join()
+        answer = errors, by_from(2), by_import(2)
+    """
+
+    found = fresh_process.execute(
+        textwrap.dedent(check), made(textwrap.dedent(program))
+    )
+
+    assert found == (["no number"], 4, 6)
+
+
 def test_thread_locals_of_modules_by_value_begin_anew(made):
     data = made("pm_pack.locals.use")
 
