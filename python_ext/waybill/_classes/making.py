@@ -116,7 +116,19 @@ def finish_class(cls: Any) -> None:
     generated = sys.modules.get("waybill._source.generated")
     if generated is not None:
         generated.finish_generated(cls)
-    update = getattr(sys.modules.get("abc"), "update_abstractmethods", None)
-    if update is not None:
-        update(cls)
+    if "abc" in sys.modules:
+        _update_abstract_methods(cls)
     derived.derive_again(cls)
+
+
+def _update_abstract_methods(cls: Any) -> None:
+    attempts = 0
+    while True:
+        try:
+            sys.modules["abc"].update_abstractmethods(cls)
+            return
+        except RuntimeError:
+            # It iterates over the dict of the class, which another thread may change.
+            attempts += 1
+            if attempts == 100:
+                raise

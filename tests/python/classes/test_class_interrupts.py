@@ -160,3 +160,39 @@ def test_class_that_is_sent_on_while_a_thread_merges_is_in_one_state(
     assert not later
     states = fresh_process.execute(RECEIVE, waybill.dumps([sent, first, second]))
     assert states == [SECOND[:4], FIRST[:4], SECOND[:4]]
+
+
+ABSTRACT = """
+__name__ = "script"
+import abc
+class A(abc.ABC):
+    v = 0
+    @abc.abstractmethod
+    def f(self): ...
+answer = [waybill.dumps(A)]
+A.v = 1
+answer.append(waybill.dumps(A))
+"""
+
+
+def test_abstract_class_is_merged_while_another_thread_adds_attributes():
+    first, second = fresh_process.execute(ABSTRACT)
+    cls = waybill.loads(first)
+    added = itertools.count()
+
+    class Attribute:
+        """Adds an attribute when `abc` looks at it, as another thread might."""
+
+        @property
+        def __isabstractmethod__(self):
+            number = next(added)
+            if number < 3:
+                setattr(cls, f"added{number}", 0)
+            return False
+
+    cls.attribute = Attribute()
+    waybill.loads(second)
+
+    assert cls.v == 1
+    assert cls.__abstractmethods__ == {"f"}
+    assert next(added) > 3
