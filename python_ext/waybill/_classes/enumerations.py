@@ -10,7 +10,7 @@ import copyreg
 import sys
 import types
 
-from waybill._state.snapshots import ABSENT, mark
+from waybill._state.snapshots import ABSENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -336,17 +336,6 @@ def set_states(cls: Any, states: dict[str, Any]) -> None:
     for name in states:
         if name in cls._member_map_:
             _set_state(cls._member_map_[name], states[name])
-
-
-def changed_states(states: dict[str, Any], before: Any) -> dict[str, Any]:
-    """The states of members that are not the same in ``before``."""
-    if not isinstance(before, dict):
-        return states
-    changed = {}
-    for name in states:
-        if name not in before or mark(states[name]) != mark(before[name]):
-            changed[name] = states[name]
-    return changed
 
 
 def _set_member_constructor(cls, function, takes_value):

@@ -35,6 +35,19 @@ class _ReceivedModule:
         self.module = module
         self.is_part = True
         self.snapshots: dict[str, Snapshot] = {}
+        #: Names of functions that this process has replaced and the sender has changed.
+        self.edited: set[str] = set()
+
+    def take_snapshots(self, mark_cache: MarkCache) -> None:
+        self.snapshots = snapshots_of_module(self.module, mark_cache)
+        before, last = TABLE.modules.get(self.module.__name__, (None, {}))
+        own = vars(before) if before is not None else {}
+        for name in last:
+            base, snapshot = last[name], self.snapshots.get(name)
+            if snapshot is None or snapshot.kind is not Kind.METHOD:
+                continue
+            if own.get(name) is not base.value and not base.is_same(snapshot):
+                self.edited.add(name)
 
     def is_identified(self) -> bool:
         """Whether its name identifies it, unlike that of a module made by a program."""
@@ -76,7 +89,7 @@ class ReceivedModules:
         names = [received.module.__name__ for received in self._received.values()]
         for received in self._received.values():
             if received.is_identified() and names.count(received.module.__name__) == 1:
-                received.snapshots = snapshots_of_module(received.module, mark_cache)
+                received.take_snapshots(mark_cache)
                 self._named.append(received)
 
     def adopt_changes(self, side: str | None, undo: Undo) -> list[ClassChange]:
@@ -116,13 +129,7 @@ def _adopt_changes(
     old, new = vars(before), vars(module)
     for name in state:
         snapshot, own, base = state[name], old.get(name, ABSENT), snapshots.get(name)
-        has_other_code = (
-            base is not None
-            and snapshot.kind is Kind.METHOD
-            and own is not base.value
-            and not base.is_same(snapshot)
-        )
-        change = decide(snapshot, own, base, side, has_other_code, True)
+        change = decide(snapshot, own, base, side, name in received.edited, False)
         if change is SET:
             if snapshot.kind is not Kind.METHOD:
                 changes.append(ClassChange(module, name, "set"))

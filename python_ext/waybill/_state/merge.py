@@ -37,6 +37,7 @@ from waybill._state.received_classes import (
     merge_class,
     methods_edited_by_sender,
     record_baseline,
+    substitutes_of,
 )
 from waybill._state.snapshots import (
     ABSENT,
@@ -307,15 +308,17 @@ class Merge:
                     state=state, snapshots=state, before=current
                 )
         received_classes = list(self._received.values())
-        edited = {}
+        edited, substitutes = {}, {}
         for received in received_classes:
             if received.before is not None:
                 edited[received.identity] = methods_edited_by_sender(received)
+            if not snapshots_in(received.before):
+                substitutes[received.identity] = substitutes_of(received)
         if self._modules is not None:
             self._modules.take_snapshots()
         undo: Undo = []
         changes, dropped, serials = TABLE.call_locked(
-            self._merge, received_classes, edited, undo
+            self._merge, received_classes, edited, substitutes, undo
         )
         del dropped, undo  # Releasing them may run code of the program.
         # Methods that a library generates are not in `changes`, but must be generated.
@@ -333,6 +336,7 @@ class Merge:
         self,
         received_classes: list[ReceivedClass],
         edited: dict[bytes, set[str]],
+        substitutes: dict[bytes, set[str]],
         undo: Undo,
     ) -> tuple[list[ClassChange], list[object], dict[bytes, int]]:
         new_classes = []
@@ -344,7 +348,7 @@ class Merge:
                 received_classes.append(new.as_received())
         dropped: list[object] = []
         try:
-            changes = self._change_all(received_classes, edited, undo)
+            changes = self._change_all(received_classes, edited, substitutes, undo)
             _record(new_classes, received_classes, dropped, undo)
         except BaseException:
             for revert, given in reversed(undo):
@@ -370,6 +374,7 @@ class Merge:
         self,
         received_classes: list[ReceivedClass],
         edited: dict[bytes, set[str]],
+        substitutes: dict[bytes, set[str]],
         undo: Undo,
     ) -> list[ClassChange]:
         changes: list[ClassChange] = []
@@ -383,7 +388,7 @@ class Merge:
             # Another thread may have made the class since.
             if received.existed or received.current_baseline() is not None:
                 side = self._side_of(received.cls)
-                changes += merge_class(received, side, edited, undo)
+                changes += merge_class(received, side, edited, substitutes, undo)
         if self._modules is not None:
             changes += self._modules.adopt_changes(self._side, undo)
         return changes

@@ -185,10 +185,25 @@ def methods_edited_by_sender(received: ReceivedClass) -> set[str]:
     return found
 
 
+def substitutes_of(received: ReceivedClass) -> set[str]:
+    """Names of attributes that stand in for objects that cannot be sent, in a class
+    without a baseline. They are set once."""
+    found: set[str] = set()
+    if received.is_home or not received.existed:
+        return found
+    state = received.state if received.snapshots is None else received.snapshots
+    for name in state:
+        own = own_attribute(received.cls, name)
+        if own is not ABSENT and state[name].replaces_unsendable(own):
+            found.add(name)
+    return found
+
+
 def merge_class(
     received: ReceivedClass,
     side: str | None,
     edited_methods: dict[bytes, set[str]],
+    substitutes: dict[bytes, set[str]],
     undo: Undo,
 ) -> list[ClassChange]:
     """Merges the payload into a class that this process had."""
@@ -210,6 +225,7 @@ def merge_class(
             return []
         state = received.state
     edited = edited_methods.get(received.identity, ())
+    substituted = substitutes.get(received.identity, ())
     changes = _change_metadata(received, baseline, side, undo)
     last = snapshots_in(baseline)
     for name in state:
@@ -219,11 +235,12 @@ def merge_class(
         own = own_attribute(cls, name)
         if name in _MADE_WITH and own is not ABSENT and base is None:
             continue
-        change = decide(snapshot, own, base, side, name in edited, baseline is not None)
+        is_substitute = name in substituted and baseline is None
+        change = decide(snapshot, own, base, side, name in edited, is_substitute)
         if change is SET and own is not snapshot.value:
             value = snapshot.value
             if name == "_member_map_" and base is not None and side is None:
-                value = enumerations.changed_states(value, base.value)
+                value = snapshot.changed_states(base)
             _set(cls, name, value, undo, own)
             # An equal method is replaced too, but does not count as a change.
             if base is None or snapshot.kind is not Kind.METHOD or name in edited:

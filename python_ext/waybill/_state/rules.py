@@ -22,15 +22,16 @@ def decide(
     base: Snapshot | None,
     side: str | None,
     has_other_code: bool,
-    has_baseline: bool,
+    is_substitute: bool,
 ) -> Any:
     """What to do with an attribute: KEEP (nothing), SET (replace it) or a Patch.
 
     ``snapshot`` is the attribute in the payload, ``base`` the one in the payload
     before, ``own`` the value in this process. ``has_other_code``: it is a method whose
-    code the sender has changed. Follows the table in docs/class_state.md: its last row
-    first, then methods, then values. received_classes.py handles deletions,
-    enumerations and bases.
+    code the sender has changed. ``is_substitute``: ``own`` stands in for an object that
+    cannot be sent, in a class without a baseline. Follows the table in
+    docs/class_state.md: its last row first, then methods, then values.
+    received_classes.py handles deletions, enumerations and bases.
     """
     if side in ("sender", "reset"):
         return SET
@@ -47,11 +48,7 @@ def decide(
     if base is None:
         if can_be_patched:
             return snapshot.patch_of(None, own) or KEEP
-        # A substitute for an object that cannot be sent is set once.
-        is_set_already = (
-            not has_baseline and own is not ABSENT and snapshot.replaces_unsendable(own)
-        )
-        return KEEP if is_set_already else SET
+        return KEEP if is_substitute else SET
     if base is not LOST and base.is_same(snapshot):
         return KEEP
     if can_be_patched and base.is_of_kind(snapshot):

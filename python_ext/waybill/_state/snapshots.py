@@ -243,14 +243,26 @@ class Snapshot:
         return [value] if self.is_same(Snapshot(self.kind, value)) else None
 
     def replaces_unsendable(self, own: Any) -> bool:
-        """Whether this value and `own` stand in for an object that cannot be sent."""
-        if type(own) is not self.type or self.type in PLAIN:
+        """Whether this value and `own` stand in for an object that cannot be sent. May
+        run code of the program."""
+        if self.kind is Kind.METHOD or type(own) is not self.type or self.type in PLAIN:
             return False
         try:
             _core.content_hash(self.value, False, True)
         except Exception:
             return True
         return False
+
+    def changed_states(self, base: Snapshot) -> Any:
+        """Of the states of an enumeration's members, those that `base` has not."""
+        marks, before = getattr(self, "marks", None), getattr(base, "marks", {})
+        if marks is None:
+            return self.value
+        changed = {}
+        for name in marks:
+            if name not in before or marks[name] != before[name]:
+                changed[name] = self.value[name]
+        return changed
 
     def patch_of(self, base: Snapshot | None, own: Any) -> Patch | None:
         """The changes to a dict or set of this process; None if there are none."""
@@ -278,7 +290,12 @@ def snapshot_of(
     is_keyed = type(received) in _KEYED and name not in SPECIAL and not is_dunder(name)
     if is_keyed and all(map(_is_key, list(received))):
         return Snapshot(Kind.KEYED, value, resolved, mark_cache)
-    return Snapshot(Kind.WHOLE, value, resolved, mark_cache)
+    snapshot = Snapshot(Kind.WHOLE, value, resolved, mark_cache)
+    if name == "_member_map_" and isinstance(value, dict):
+        snapshot.marks = {}
+        for member in value:
+            snapshot.marks[member] = mark(value[member], mark_cache)
+    return snapshot
 
 
 #: The snapshot of a value at the home process that the sender could not send.

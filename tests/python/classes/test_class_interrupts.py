@@ -196,3 +196,46 @@ def test_abstract_class_is_merged_while_another_thread_adds_attributes():
     assert cls.v == 1
     assert cls.__abstractmethods__ == {"f"}
     assert next(added) > 3
+
+
+GUARDED = """
+__name__ = "script"
+import builtins, enum
+from waybill._state import baselines
+builtins.owned = []
+class Box:
+    x = 0
+    def __init__(self): self.x = 0
+    def __getstate__(self):
+        from waybill._state import baselines
+        owned.append(baselines.TABLE.lock._is_owned())
+        return dict(self.__dict__)
+box = Box()
+class K: held = box
+class E(enum.Enum): A = 1
+E.A.held = box
+answer = [waybill.dumps((K, E))]
+box.x = 1
+answer.append(waybill.dumps((K, E)))
+"""
+LOAD_GUARDED = """
+import builtins
+builtins.owned = []
+first, second = waybill.loads(data)
+K, E = waybill.loads(first)
+waybill.loads(second)
+values = [K.held.x, E.A.held.x]
+waybill.forget_classes()
+for payload in (first, second): waybill.loads(payload)
+answer = values, len(owned) > 0, any(owned)
+"""
+
+
+def test_code_of_the_program_does_not_run_under_the_lock_of_the_merge():
+    """A thread may wait for it that holds a lock which the code takes."""
+    data = waybill.dumps(fresh_process.execute(GUARDED))
+
+    values, has_run, was_locked = fresh_process.execute(LOAD_GUARDED, data)
+
+    assert values == [1, 1]
+    assert has_run and not was_locked

@@ -1,7 +1,10 @@
 """Members that an enumeration gets, or loses, once it has travelled."""
 
+import textwrap
+
 import fresh_process
 import pytest
+import waybill
 from class_state_matrix import IMPORTS
 from class_state_worker import PlaceError, several
 from class_stories import Story
@@ -381,6 +384,27 @@ def test_state_of_a_new_member_comes_whoever_has_the_class(sent):
     worker.load(home.dumps("{'K': K}"), class_state="worker")
 
     assert worker.get("K.C.note") == 1
+
+
+def test_state_of_a_member_that_this_process_changed_stays_if_the_sender_keeps_it():
+    source = """
+        __name__ = "script"
+        import enum
+        class Box: pass
+        class E(enum.Enum): A, B = 1, 2
+        for member in E:
+            member.box = Box()
+            member.box.x = 0
+        answer = [waybill.dumps(E)]
+        E.B.box.x = 1
+        answer.append(waybill.dumps(E))
+    """
+    first, second = fresh_process.execute(textwrap.dedent(source))
+    kind = waybill.loads(first)
+    kind.A.box.x = kind.B.box.x = 7
+    waybill.loads(second)
+
+    assert [kind.A.box.x, kind.B.box.x] == [7, 1]
 
 
 def test_classes_load_while_another_thread_imports_enum():
