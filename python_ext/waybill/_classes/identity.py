@@ -195,6 +195,10 @@ class Tracker:
                 self._open.pop(identity, None)
         return found, identity not in self._open
 
+    def is_open(self, identity: bytes) -> bool:
+        """Whether the object was claimed and is not complete."""
+        return identity in self._open
+
     def close(self, identity: bytes, obj: object) -> None:
         """Marks the object as complete."""
         self._open.pop(identity, None)

@@ -64,6 +64,10 @@ if TYPE_CHECKING:
 _GENERATED = "waybill._source.generated"
 
 
+#: Ids of classes that unfinished payloads have made.
+_UNFINISHED: set[bytes] = set()
+
+
 class Merge:
     """Merges the classes and modules of one payload. The extension makes a Merge when
     it builds the first class or module.
@@ -77,6 +81,8 @@ class Merge:
         self._new: dict[bytes, NewClass] = {}
         #: Classes whose state the last payload had already.
         self._repeated: dict[bytes, ReceivedClass] = {}
+        #: Ids of classes that this process did not have.
+        self._made: set[bytes] = set()
         self._modules: ReceivedModules | None = None
         #: Enumerations, by id, with what _begin_members() returned.
         self._members: dict[bytes, tuple[Any, dict[str, bool]]] = {}
@@ -148,9 +154,11 @@ class Merge:
         ``existed``: this process had the class. ``home_state`` is the last value of its
         node, or Ellipsis: docs/wire_format.md. ``size`` is in bytes of the payload.
         """
-        for built in (self._received, self._new, self._repeated):
-            if identity in built:
-                return  # The node was built again inside of itself.
+        built = self._received, self._new, self._repeated
+        if any(identity in classes for classes in built):
+            return  # The node was built again inside of itself.
+        if not existed:
+            self._add_made(identity)
         attributes = _with_made_ones(cls, namespace, attributes)
         is_home = existed and TRACKER.is_home(cls)
         before = TABLE.of(identity, cls)
@@ -164,10 +172,8 @@ class Merge:
         # Equal metadata is one object, so that it can be compared by identity.
         if before is not None and is_same_metadata(before.metadata, metadata):
             metadata = before.metadata
-        if (
-            is_plain
-            and before is not None
-            and self._add_repeated(identity, cls, size, before, metadata, attributes)
+        if is_plain and self._add_repeated(
+            identity, cls, size, before, metadata, attributes
         ):
             return
         state: dict[str, Snapshot] = {}
@@ -191,16 +197,22 @@ class Merge:
             home_state,
         )
 
+    def _add_made(self, identity: bytes) -> None:
+        self._made.add(identity)
+        _UNFINISHED.add(identity)
+
     def _add_repeated(
         self,
         identity: bytes,
         cls: Any,
         size: int,
-        before: Baseline,
+        before: Baseline | None,
         metadata: dict[str, Any],
         attributes: dict[str, Any],
     ) -> bool:
         """Adds a class of which at most methods change; False if more does."""
+        if before is None:
+            return False
         same = self._unchanged_snapshots(cls, before, metadata, attributes)
         if same is None:
             return False
@@ -283,6 +295,7 @@ class Merge:
         """Undoes all changes, after the payload failed."""
         if self._modules is not None:
             self._modules.abandon()
+        _UNFINISHED.difference_update(self._made)
         for identity in self._members:
             TABLE.call_locked(_end_members, identity, *self._members[identity], True)
 
@@ -290,7 +303,12 @@ class Merge:
         if self._resets:
             return "reset"
         side = self._side or vars(cls).get("__waybill_state__")
-        return side if side in ("sender", "worker") else None
+        if side in ("sender", "worker"):
+            return side
+        # What an unfinished payload has set is not the program's.
+        identity = TRACKER.id_of(cls)
+        is_unfinished = identity in _UNFINISHED or TRACKER.is_open(identity)
+        return "sender" if is_unfinished and TABLE.of(identity, cls) is None else None
 
     def apply(self) -> dict[bytes, int]:
         """Merges all classes and modules, or none, and records their baselines.
@@ -299,28 +317,25 @@ class Merge:
         them.
         """
         # Marks may run code of the program, so they are taken without the lock.
-        for repeated in self._repeated.values():
-            # Code that ran since may have loaded another payload of the class.
-            current = repeated.current_baseline()
-            if current is not repeated.before:
-                state = self._snapshots_of(repeated.attributes, current)
-                self._received[repeated.identity] = repeated._replace(
-                    state=state, snapshots=state, before=current
-                )
-        received_classes = list(self._received.values())
-        edited, substitutes = {}, {}
-        for received in received_classes:
-            if received.before is not None:
-                edited[received.identity] = methods_edited_by_sender(received)
-            if not snapshots_in(received.before):
-                substitutes[received.identity] = substitutes_of(received)
         if self._modules is not None:
             self._modules.take_snapshots()
-        undo: Undo = []
-        changes, dropped, serials = TABLE.call_locked(
-            self._merge, received_classes, edited, substitutes, undo
-        )
-        del dropped, undo  # Releasing them may run code of the program.
+        merged = None
+        while merged is None:
+            received_classes = list(self._received.values())
+            edited, substitutes = {}, {}
+            for received in received_classes:
+                if received.before is not None:
+                    edited[received.identity] = methods_edited_by_sender(received)
+                if not snapshots_in(received.before):
+                    substitutes[received.identity] = substitutes_of(received)
+            undo: Undo = []
+            merged = TABLE.call_locked(
+                self._merge, received_classes, edited, substitutes, undo
+            )
+            if merged is None:
+                self._compare_again()
+        changes, dropped, serials = merged
+        del merged, dropped, undo  # Releasing them may run code of the program.
         # Methods that a library generates are not in `changes`, but must be generated.
         has_generated = _GENERATED in sys.modules
         if not changes and not has_generated:
@@ -332,13 +347,32 @@ class Merge:
         TABLE.report(changes)
         return serials
 
+    def _is_current(self) -> bool:
+        return all(repeated.is_current() for repeated in self._repeated.values())
+
+    def _compare_again(self) -> None:
+        """Compares repeated classes with the state that another payload has merged
+        since."""
+        for identity in list(self._repeated):
+            repeated = self._repeated[identity]
+            current = repeated.current_baseline()
+            if current is not repeated.before:
+                state = self._snapshots_of(repeated.attributes, current)
+                self._received[identity] = repeated._replace(
+                    state=state, snapshots=state, before=current
+                )
+                del self._repeated[identity]
+
     def _merge(
         self,
         received_classes: list[ReceivedClass],
         edited: dict[bytes, set[str]],
         substitutes: dict[bytes, set[str]],
         undo: Undo,
-    ) -> tuple[list[ClassChange], list[object], dict[bytes, int]]:
+    ) -> tuple[list[ClassChange], list[object], dict[bytes, int]] | None:
+        """None if another payload of a repeated class was merged since."""
+        if not self._is_current():
+            return None
         new_classes = []
         for new in self._new.values():
             # Another thread may have made the class since.
@@ -354,17 +388,13 @@ class Merge:
             for revert, given in reversed(undo):
                 revert(*given)
             raise
+        _UNFINISHED.difference_update(self._made)
         for identity in self._members:
             _end_members(identity, *self._members[identity], False)
         if self._modules is not None:
             dropped += self._modules.record_baseline()
-        # Another thread may have merged another state of a repeated class since.
-        unchanged = []
-        for repeated in self._repeated.values():
-            if repeated.is_current():
-                unchanged.append(repeated)
         serials: dict[bytes, int] = {}
-        for merged in (unchanged, new_classes, received_classes):
+        for merged in (self._repeated.values(), new_classes, received_classes):
             for each in merged:
                 if each.identity in SERIALS:  # Classes at home have none.
                     serials[each.identity] = SERIALS[each.identity]

@@ -85,13 +85,7 @@ class ReceivedClass(NamedTuple):
 
     def replace_methods(self, undo: Undo) -> None:
         """Sets the methods of the payload, whose functions use the payload's globals,
-        and records them in the baseline.
-
-        Does nothing if another thread has merged the class since: the outcome is as if
-        that payload had come later.
-        """
-        if not self.is_current():
-            return
+        and records them in the baseline."""
         cls, own = self.cls, vars(self.cls)
         USES[self.identity] = None
         for name in self.state:
@@ -248,19 +242,31 @@ def merge_class(
         elif change not in (SET, KEEP):
             change.run(own, undo)
             changes.append(ClassChange(cls, name, "patched"))
-    removed: list[str] = []
+    changes += _remove_attributes(cls, state, baseline, side, undo)
+    return changes + _remove_members(received, baseline, side, undo)
+
+
+def _remove_attributes(
+    cls: type,
+    state: dict[str, Snapshot],
+    baseline: Baseline | None,
+    side: str | None,
+    undo: Undo,
+) -> list[ClassChange]:
+    names: list[str] = []
     if side == "sender":
-        removed = list(class_parts(cls)[4])
-    elif side is None and baseline is not None:
-        removed = list(last)
-    for name in removed:
+        names = list(class_parts(cls)[4])
+    elif side is None:
+        names = list(snapshots_in(baseline))
+    removed = []
+    for name in names:
         # Registrations with an abstract class are a union; without the attribute that
         # holds them the class would have those of its base.
         if name in state or name in COMPILER_MADE or name in SPECIAL:
             continue
         if name in vars(cls):
-            changes.append(_delete(cls, name, undo))
-    return changes + _remove_members(received, baseline, side, undo)
+            removed.append(_delete(cls, name, undo))
+    return removed
 
 
 def _remove_members(

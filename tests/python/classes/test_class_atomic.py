@@ -203,6 +203,26 @@ def test_a_new_class_that_a_payload_inside_says_otherwise_is_that_of_the_outer(p
         worker.load(payload)
 
 
+def test_a_payload_inside_sets_all_of_a_class_that_the_outer_has_made(places):
+    home, worker = places
+    home.do("""
+    class Inner:
+        def __init__(self, data): self.data = data
+        def __reduce__(self): return waybill.loads, (self.data,)
+    class New: x, table = 1, {'n': 1, 'gone': 1}
+    def look(): return New.x, dict(New.table), hasattr(New, 'more')
+    class Looks:
+        def __reduce__(self): return look, ()
+    inner = Inner(waybill.dumps(New))
+    New.x, New.table, New.more = 2, {'n': 2, 'new': 2}, 2
+    """)
+
+    worker.load(home.dumps("{'New': New, 'again': inner, 'seen': Looks()}"))
+
+    assert worker.get("seen") == (1, {"n": 1, "gone": 1}, False)
+    assert worker.get("New.x, New.table, New.more") == (2, {"n": 2, "new": 2}, 2)
+
+
 THREADS = """
 import sys, threading
 sys.setswitchinterval(1e-6)
@@ -285,6 +305,24 @@ def test_a_state_that_another_thread_merges_meanwhile_is_not_taken_for_this_one(
     worker.load(one)
 
     assert worker.get("Pair.a, Pair.table") == (1, {"n": 1})
+
+
+def test_classes_that_another_thread_merges_meanwhile_are_of_one_payload(places):
+    home, worker = places
+    home.do("class One: x = 1\nclass Two: x = 1")
+    payloads = [home.dumps("{'One': One, 'Two': Two}")]
+    for change in "Two.x = 2", "One.x = Two.x = 3":
+        home.do(change)
+        payloads.append(home.dumps("{'One': One, 'Two': Two}"))
+    worker.load(payloads[0])
+    worker.do("waybill.clear_caches()")
+    worker.load(payloads[0])
+
+    worker.do(MEANWHILE, other=payloads[2])
+    worker.load(payloads[1])
+    worker.do("TABLE.lock = Lock.lock")
+
+    assert worker.get("One.x, Two.x") == (1, 2)
 
 
 def test_a_thread_that_changes_the_class_meanwhile_breaks_nothing(places):
