@@ -28,12 +28,14 @@ def compile_quietly(text: str, flags: int = 0, optimize: int = -1) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return compile(text, NAME, "exec", flags, True, optimize)
-    before: Any = warnings.filters
-    warnings.filters = [_RULE, *before]
+    # In place: another thread may add a filter meanwhile, or replace the list.
+    filters: Any = warnings.filters
+    filters.insert(0, _RULE)
     try:
         return compile(text, NAME, "exec", flags, True, optimize)
     finally:
-        warnings.filters = before
+        if _RULE in filters:  # Unless another thread has reset the filters.
+            filters.remove(_RULE)
 
 
 def parse_quietly(text: str) -> Any:

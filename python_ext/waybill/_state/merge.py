@@ -154,9 +154,9 @@ class Merge:
         ``existed``: this process had the class. ``home_state`` is the last value of its
         node, or Ellipsis: docs/wire_format.md. ``size`` is in bytes of the payload.
         """
-        built = self._received, self._new, self._repeated
-        if any(identity in classes for classes in built):
-            return  # The node was built again inside of itself.
+        for built in (self._received, self._new, self._repeated):
+            if identity in built:
+                return  # The node was built again inside of itself.
         if not existed:
             self._add_made(identity)
         attributes = _with_made_ones(cls, namespace, attributes)
@@ -293,9 +293,9 @@ class Merge:
 
     def abandon(self) -> None:
         """Undoes all changes, after the payload failed."""
+        _UNFINISHED.difference_update(self._made)
         if self._modules is not None:
             self._modules.abandon()
-        _UNFINISHED.difference_update(self._made)
         for identity in self._members:
             TABLE.call_locked(_end_members, identity, *self._members[identity], True)
 
@@ -348,7 +348,7 @@ class Merge:
         return serials
 
     def _is_current(self) -> bool:
-        return all(repeated.is_current() for repeated in self._repeated.values())
+        return all(map(ReceivedClass.is_current, self._repeated.values()))
 
     def _compare_again(self) -> None:
         """Compares repeated classes with the state that another payload has merged

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import warnings
 
+import fresh_process
 import source_package
 from threads import run_in_threads
 from waybill._source import quiet
@@ -42,3 +43,30 @@ def test_filters_of_others_are_kept_when_threads_overlap():
         compile(TEXT, "<other>", "exec")
     assert seen
     warnings.filters[:] = before
+
+
+MEANWHILE = """
+import sys, warnings
+from waybill._source import quiet
+
+def meanwhile(event, arguments):  # As another thread might.
+    if event == "compile" and arguments[1] == quiet.NAME and steps: steps.pop()()
+def add(): warnings.filterwarnings("ignore", message="added")
+def leave(): block.__exit__(None, None, None)
+sys.addaudithook(meanwhile)
+
+before, steps = list(warnings.filters), [add]
+quiet.compile_quietly("1")
+added = [entry for entry in warnings.filters if entry not in before]
+block = warnings.catch_warnings()
+block.__enter__()
+warnings.simplefilter("error")
+steps = [leave]
+quiet.compile_quietly("1")
+left = [entry for entry in warnings.filters if entry not in before + added]
+answer = [entry[1].pattern for entry in added], len(left)
+"""
+
+
+def test_filters_that_change_during_a_compilation_stay_so():
+    assert fresh_process.execute(MEANWHILE) == (["added"], 0)
