@@ -195,10 +195,6 @@ class Tracker:
                 self._open.pop(identity, None)
         return found, identity not in self._open
 
-    def is_open(self, identity: bytes) -> bool:
-        """Whether the object was claimed and is not complete."""
-        return identity in self._open
-
     def close(self, identity: bytes, obj: object) -> None:
         """Marks the object as complete."""
         self._open.pop(identity, None)
@@ -208,6 +204,11 @@ class Tracker:
     def forget(self, identity: bytes) -> None:
         """Removes an object that will never be complete."""
         if self._open.pop(identity, None) is not None:
+            self._objects.pop(identity, None)
+
+    def remove(self, identity: bytes, obj: object) -> None:
+        """Makes the id mean no object, if it means this one."""
+        if self._live_object(identity) is obj:
             self._objects.pop(identity, None)
 
     def _live_object(self, identity: bytes) -> object | None:

@@ -64,10 +64,6 @@ if TYPE_CHECKING:
 _GENERATED = "waybill._source.generated"
 
 
-#: Ids of classes that unfinished payloads have made.
-_UNFINISHED: set[bytes] = set()
-
-
 class Merge:
     """Merges the classes and modules of one payload. The extension makes a Merge when
     it builds the first class or module.
@@ -81,8 +77,8 @@ class Merge:
         self._new: dict[bytes, NewClass] = {}
         #: Classes whose state the last payload had already.
         self._repeated: dict[bytes, ReceivedClass] = {}
-        #: Ids of classes that this process did not have.
-        self._made: set[bytes] = set()
+        #: Classes that this process did not have, by id.
+        self._made: dict[bytes, Any] = {}
         self._modules: ReceivedModules | None = None
         #: Enumerations, by id, with what _begin_members() returned.
         self._members: dict[bytes, tuple[Any, dict[str, bool]]] = {}
@@ -158,7 +154,7 @@ class Merge:
             if identity in built:
                 return  # The node was built again inside of itself.
         if not existed:
-            self._add_made(identity)
+            self._made[identity] = cls
         attributes = _with_made_ones(cls, namespace, attributes)
         is_home = existed and TRACKER.is_home(cls)
         before = TABLE.of(identity, cls)
@@ -196,10 +192,6 @@ class Merge:
             _members_of(cls, namespace, home_state),
             home_state,
         )
-
-    def _add_made(self, identity: bytes) -> None:
-        self._made.add(identity)
-        _UNFINISHED.add(identity)
 
     def _add_repeated(
         self,
@@ -293,9 +285,12 @@ class Merge:
 
     def abandon(self) -> None:
         """Undoes all changes, after the payload failed."""
-        _UNFINISHED.difference_update(self._made)
         if self._modules is not None:
             self._modules.abandon()
+        for identity in self._made:
+            cls = self._made[identity]
+            if TABLE.of(identity, cls) is None:  # No other payload has brought it.
+                TRACKER.remove(identity, cls)
         for identity in self._members:
             TABLE.call_locked(_end_members, identity, *self._members[identity], True)
 
@@ -303,12 +298,7 @@ class Merge:
         if self._resets:
             return "reset"
         side = self._side or vars(cls).get("__waybill_state__")
-        if side in ("sender", "worker"):
-            return side
-        # What an unfinished payload has set is not the program's.
-        identity = TRACKER.id_of(cls)
-        is_unfinished = identity in _UNFINISHED or TRACKER.is_open(identity)
-        return "sender" if is_unfinished and TABLE.of(identity, cls) is None else None
+        return side if side in ("sender", "worker") else None
 
     def apply(self) -> dict[bytes, int]:
         """Merges all classes and modules, or none, and records their baselines.
@@ -388,7 +378,6 @@ class Merge:
             for revert, given in reversed(undo):
                 revert(*given)
             raise
-        _UNFINISHED.difference_update(self._made)
         for identity in self._members:
             _end_members(identity, *self._members[identity], False)
         if self._modules is not None:
@@ -396,6 +385,8 @@ class Merge:
         serials: dict[bytes, int] = {}
         for merged in (self._repeated.values(), new_classes, received_classes):
             for each in merged:
+                # The payload that made a class may have failed since.
+                TRACKER.record_sent(each.identity, each.cls)
                 if each.identity in SERIALS:  # Classes at home have none.
                     serials[each.identity] = SERIALS[each.identity]
         return changes, dropped, serials

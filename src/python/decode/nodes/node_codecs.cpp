@@ -247,12 +247,13 @@ Ref make_class(GraphDecoder& decoder, Frame& frame) {
 
 Ref finish_class(GraphDecoder& decoder, Frame& frame) {
   PyObject* id = frame.part<NodeTag::kClass>("id");
-  ReceivedDefinitions& definitions = decoder.received_definitions();
-  if (!frame.is_existing) call(decoder.state().finish_class.get(), frame.object.get());
-  if (id != Py_None && PyType_Check(frame.object.get())) {
-    definitions.add_class(frame, decoder.size_from(frame.offset));
+  if (!frame.is_existing) {
+    call(decoder.state().finish_class.get(), frame.object.get());
+    decoder.received_definitions().close_claim(id, frame.object.get());
   }
-  if (!frame.is_existing) definitions.close_claim(id, frame.object.get());
+  if (id != Py_None && PyType_Check(frame.object.get())) {
+    decoder.received_definitions().add_class(frame, decoder.size_from(frame.offset));
+  }
   return {};
 }
 
