@@ -385,8 +385,9 @@ class Merge:
         serials: dict[bytes, int] = {}
         for merged in (self._repeated.values(), new_classes, received_classes):
             for each in merged:
-                # The payload that made a class may have failed since.
-                TRACKER.record_sent(each.identity, each.cls)
+                if each.identity not in self._made:
+                    # The payload that made the class may have failed since.
+                    TRACKER.record_sent(each.identity, each.cls)
                 if each.identity in SERIALS:  # Classes at home have none.
                     serials[each.identity] = SERIALS[each.identity]
         return changes, dropped, serials
