@@ -116,16 +116,17 @@ def finish_class(cls: Any) -> None:
     generated = sys.modules.get("waybill._source.generated")
     if generated is not None:
         generated.finish_generated(cls)
-    if "abc" in sys.modules:
-        _update_abstract_methods(cls)
+    update = getattr(sys.modules.get("abc"), "update_abstractmethods", None)
+    if update is not None:
+        _update_abstract_methods(update, cls)
     derived.derive_again(cls)
 
 
-def _update_abstract_methods(cls: Any) -> None:
+def _update_abstract_methods(update: Any, cls: Any) -> None:
     attempts = 0
     while True:
         try:
-            sys.modules["abc"].update_abstractmethods(cls)
+            update(cls)
             return
         except RuntimeError:
             # It iterates over the dict of the class, which another thread may change.

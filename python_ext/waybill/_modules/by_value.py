@@ -217,11 +217,10 @@ def serve(name: str, module: ModuleType) -> Service:
     if before is module:
         return Service(name, module, None, {})
     added: dict[str, object] = {}
-    service = Service(name, module, before, added)
     for key, value in vars(module).items():
         if key not in vars(before):
             added[key] = vars(before)[key] = value
-    return service
+    return Service(name, module, before, added)
 
 
 def take_back(service: Service) -> None:

@@ -201,10 +201,8 @@ def test_abstract_class_is_merged_while_another_thread_adds_attributes():
 GUARDED = """
 __name__ = "script"
 import builtins, enum
-from waybill._state import baselines
 builtins.owned = []
 class Box:
-    x = 0
     def __init__(self): self.x = 0
     def __getstate__(self):
         from waybill._state import baselines
